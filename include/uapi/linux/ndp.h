@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * AF_NDP: what user space sees.
+ *
+ * socket(AF_NDP, SOCK_STREAM, 0) makes a stream socket over IPv4.  Addresses
+ * are plain struct sockaddr_in with sin_family AF_INET (AF_NDP is taken as
+ * well), ports are NDP's own and unrelated to those of TCP and UDP.
+ */
+#ifndef _UAPI_LINUX_NDP_H
+#define _UAPI_LINUX_NDP_H
+
+#include <linux/types.h>
+
+/**
+ * AF_NDP - address family of NDP sockets
+ *
+ * A number without a user in any supported kernel.  The module parameter
+ * "family" of ndp.ko changes it where another module has taken it.
+ */
+#ifndef AF_NDP
+#define AF_NDP		22
+#define PF_NDP		AF_NDP
+#endif
+
+/** SOL_NDP - socket option level */
+#define SOL_NDP		300
+
+/*
+ * Socket options at level SOL_NDP.
+ *
+ * NDP_INFO		get; struct ndp_info.  A shorter buffer gets the front
+ *			of it.
+ * NDP_IW		get, set; int, initial window in packets.  0 (default)
+ *			derives it from the link's rate, the namespace's
+ *			net.ndp.base_rtt_us and the segment size; else 1 to
+ *			NDP_IW_MAX.  Taken at the first send of a connection.
+ * NDP_SYNC_CONNECT	get, set; int, boolean.  connect() sends an opening at
+ *			once and waits until the peer has accepted or refused
+ *			it, as TCP's does.  Off by default: connect() succeeds
+ *			without a packet.  EISCONN once connected.
+ * NDP_MAXSEG		get; int, payload bytes per packet on this connection.
+ */
+#define NDP_INFO		1
+#define NDP_IW			2
+#define NDP_SYNC_CONNECT	3
+#define NDP_MAXSEG		4
+
+#define NDP_IW_MAX		1024
+
+/**
+ * enum ndp_state - values of ndp_info.state
+ * @NDP_ST_CLOSE:	no connection
+ * @NDP_ST_LISTEN:	accepts connections
+ * @NDP_ST_OPENING:	connect() was called, the peer has not answered yet
+ * @NDP_ST_ESTABLISHED:	the peer has answered
+ * @NDP_ST_CLOSING:	both directions are shut down or being shut down
+ */
+enum ndp_state {
+	NDP_ST_CLOSE,
+	NDP_ST_LISTEN,
+	NDP_ST_OPENING,
+	NDP_ST_ESTABLISHED,
+	NDP_ST_CLOSING,
+};
+
+/**
+ * struct ndp_info - what NDP_INFO returns
+ * @state:	&enum ndp_state
+ * @role:	0 initiator, 1 acceptor
+ * @paths:	number of paths that the sender sprays over
+ * @mss:	payload bytes per packet
+ * @iw:		initial window, packets
+ * @rto_us:	retransmission timeout, microseconds
+ * @srtt_us:	smoothed round-trip time, microseconds; 0 without a sample
+ * @rttvar_us:	its mean deviation, microseconds
+ * @snd_inflight: packets sent and neither acknowledged nor known lost
+ * @snd_rtx_queue: packets waiting to be retransmitted
+ * @snd_credit:	packets pulled and not sent yet
+ * @snd_window:	room that the peer advertised last, bytes
+ * @rcv_window:	room advertised to the peer last, bytes
+ * @rcv_ooo:	packets received beyond a gap
+ * @pull_pending: packets earned by the peer and not pulled yet
+ * @pull_rate_bps: pace of the receiving device's pull queue, bits per second;
+ *		0 where pulls are not paced
+ * @notsent_bytes: bytes written by the application and not sent yet
+ * @conn_id:	connection id
+ * @bytes_sent:	payload sent, retransmissions included
+ * @bytes_acked: payload acknowledged
+ * @bytes_retrans: payload retransmitted
+ * @bytes_received: payload received in order
+ * @data_sent:	DATA packets sent, retransmissions included
+ * @data_pushed: of them, sent without a pull
+ * @retrans:	DATA packets retransmitted
+ * @timeouts:	packets taken for lost because no answer came within the RTO
+ * @acks_in:	ACKs received
+ * @nacks_in:	NACKs received
+ * @pulls_in:	packets pulled by the peer
+ * @bounces_in:	headers returned to us
+ * @probes_out:	PROBEs sent
+ * @data_in:	whole DATA packets received, duplicates included
+ * @trims_in:	trimmed DATA packets received
+ * @dups_in:	DATA packets received more than once
+ * @noroom_in:	whole DATA packets treated as trimmed for want of room
+ * @crc_in:	DATA packets treated as trimmed for a bad payload CRC
+ * @pulls_out:	packets that we pulled
+ */
+struct ndp_info {
+	__u8	state;
+	__u8	role;
+	__u16	paths;
+	__u32	mss;
+	__u32	iw;
+	__u32	rto_us;
+	__u32	srtt_us;
+	__u32	rttvar_us;
+	__u32	snd_inflight;
+	__u32	snd_rtx_queue;
+	__u32	snd_credit;
+	__u32	snd_window;
+	__u32	rcv_window;
+	__u32	rcv_ooo;
+	__u32	pull_pending;
+	__u32	notsent_bytes;
+	__u64	pull_rate_bps;
+	__u64	conn_id;
+	__u64	bytes_sent;
+	__u64	bytes_acked;
+	__u64	bytes_retrans;
+	__u64	bytes_received;
+	__u64	data_sent;
+	__u64	data_pushed;
+	__u64	retrans;
+	__u64	timeouts;
+	__u64	acks_in;
+	__u64	nacks_in;
+	__u64	pulls_in;
+	__u64	bounces_in;
+	__u64	probes_out;
+	__u64	data_in;
+	__u64	trims_in;
+	__u64	dups_in;
+	__u64	noroom_in;
+	__u64	crc_in;
+	__u64	pulls_out;
+};
+
+/*
+ * Paths, by generic netlink.
+ *
+ * For each destination prefix a namespace holds a list of paths; the longest
+ * prefix that covers a connection's peer gives the paths that the connection
+ * starts with.  Without an entry the peer is reached over net.ndp.paths
+ * entropy values drawn at random.  Changing the table needs CAP_NET_ADMIN in
+ * the namespace's user namespace; connections that exist keep their paths.
+ */
+#define NDP_GENL_NAME		"ndp"
+#define NDP_GENL_VERSION	1
+
+/**
+ * enum ndp_cmd - generic netlink commands
+ * @NDP_CMD_PATH_ADD:	add one path to a destination; EEXIST if it is there
+ * @NDP_CMD_PATH_DEL:	remove one path, or with neither NDP_A_VIA nor
+ *			NDP_A_ENTROPY nor NDP_A_MARK all paths of the
+ *			destination; ENOENT if there is none
+ * @NDP_CMD_PATH_GET:	dump
+ */
+enum ndp_cmd {
+	NDP_CMD_UNSPEC,
+	NDP_CMD_PATH_ADD,
+	NDP_CMD_PATH_DEL,
+	NDP_CMD_PATH_GET,
+	__NDP_CMD_MAX,
+};
+
+#define NDP_CMD_MAX (__NDP_CMD_MAX - 1)
+
+/**
+ * enum ndp_attr - attributes of those commands
+ * @NDP_A_DST:		be32, destination address; host bits must be zero
+ * @NDP_A_PREFIX:	u8, prefix length, 32 when absent
+ * @NDP_A_VIA:		be32, alias address of the destination to send to; only
+ *			with a prefix length of 32
+ * @NDP_A_ENTROPY:	u16, UDP source port, 49152 to 65535; 0 draws one per
+ *			connection at random
+ * @NDP_A_MARK:		u32, routing mark
+ */
+enum ndp_attr {
+	NDP_A_UNSPEC,
+	NDP_A_DST,
+	NDP_A_PREFIX,
+	NDP_A_VIA,
+	NDP_A_ENTROPY,
+	NDP_A_MARK,
+	__NDP_A_MAX,
+};
+
+#define NDP_A_MAX (__NDP_A_MAX - 1)
+
+/** Paths in one destination's list, and in a connection. */
+#define NDP_PATHS_MAX		256
+
+#endif /* _UAPI_LINUX_NDP_H */

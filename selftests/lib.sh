@@ -1,0 +1,395 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the shell tests share.  A test sources this file first:
+#
+#	. "$(dirname "$0")/lib.sh"
+#
+# Results (TAP; the exit code follows from them when the test ends):
+#	tap_plan N		how many results there will be; giving another
+#				number of them is a failure
+#	ok NAME			a result
+#	fail NAME [WHY...]
+#	skip NAME [WHY...]
+#	check NAME COMMAND...	ok if COMMAND succeeds, its output shown if not
+#	refuse NAME COMMAND...	ok if COMMAND fails
+#	is NAME GOT WANTED	ok if they are the same string
+#	say TEXT...		a remark
+#	skip_all WHY...		end, nothing tested
+#	die WHY...		end, failed
+#
+# Surroundings:
+#	require_module NAME...	load them; in the lab a missing one is a failure
+#	require_program NAME...
+#	$TMP			a directory of the test's own, removed at the end
+#	$SEED			for all that is random; printed; SEED=n repeats a run
+#	ns_add VAR...		new namespaces, their unique names in $VAR
+#	in_ns NS COMMAND...
+#	background COMMAND...	run it in the background; ended when the test ends;
+#				its process id in $PID
+#	wait_for SECONDS COMMAND...	until it succeeds
+#
+# Networks of netwire and sch_ndp (see each function):
+#	wire_pair [key=value...]
+#	leaf_spine [key=value...]
+#
+# All that a test makes through these is gone when it ends, however it ends.
+
+KSFT_FAIL=1
+KSFT_SKIP=4
+
+TAP_N=0
+TAP_FAILED=0
+TAP_SKIPPED=0
+TAP_PLAN=
+NAMESPACES=()
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/selftest.XXXXXX") || exit $KSFT_FAIL
+SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
+RANDOM=$SEED
+
+say() { echo "# $*"; }
+
+tap_plan() {
+	TAP_PLAN=$1
+	echo "1..$1"
+}
+
+ok() {
+	TAP_N=$((TAP_N + 1))
+	echo "ok $TAP_N $1"
+}
+
+fail() {
+	local name=$1
+
+	shift
+	TAP_N=$((TAP_N + 1))
+	TAP_FAILED=$((TAP_FAILED + 1))
+	[ $# -eq 0 ] || say "$*"
+	echo "not ok $TAP_N $name"
+	return 1
+}
+
+skip() {
+	local name=$1
+
+	shift
+	TAP_N=$((TAP_N + 1))
+	TAP_SKIPPED=$((TAP_SKIPPED + 1))
+	echo "ok $TAP_N $name # SKIP $*"
+}
+
+check() {
+	local name=$1 code
+
+	shift
+	"$@" >"$TMP/check" 2>&1
+	code=$?
+	if [ $code -eq 0 ]; then
+		ok "$name"
+	else
+		sed 's/^/# /' "$TMP/check"
+		fail "$name" "exit code $code: $*"
+	fi
+}
+
+refuse() {
+	local name=$1
+
+	shift
+	if "$@" >"$TMP/check" 2>&1; then
+		fail "$name" "accepted: $*"
+	else
+		ok "$name"
+	fi
+}
+
+is() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		fail "$1" "got '$2', wanted '$3'"
+	fi
+}
+
+skip_all() {
+	TAP_PLAN=
+	echo "1..0 # SKIP $*"
+	exit $KSFT_SKIP
+}
+
+die() {
+	say "$*"
+	exit $KSFT_FAIL
+}
+
+# The processes in the test's namespaces, found in one pass.
+ns_pids() {
+	[ ${#NAMESPACES[@]} -gt 0 ] || return
+	stat -L -c '%i %n' "${NAMESPACES[@]/#//run/netns/}" /proc/[0-9]*/ns/net 2>/dev/null |
+		awk '$2 ~ "^/run" { ours[$1] } $2 ~ "^/proc" && $1 in ours { split($2, p, "/"); print p[3] }'
+}
+
+lib_cleanup() {
+	local code=$? ns pids
+
+	trap - EXIT INT TERM HUP
+	pids=$(jobs -p; ns_pids)
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
+	wait 2>/dev/null
+	for ns in "${NAMESPACES[@]}"; do
+		ip netns del "$ns" 2>/dev/null
+	done
+	rm -rf "$TMP"
+
+	if [ "$code" -eq 0 ] && [ -n "$TAP_PLAN" ] && [ "$TAP_N" -ne "$TAP_PLAN" ]; then
+		say "planned $TAP_PLAN results, gave $TAP_N"
+		code=$KSFT_FAIL
+	elif [ "$TAP_FAILED" -gt 0 ]; then
+		code=$KSFT_FAIL
+	elif [ "$code" -eq 0 ] && [ "$TAP_N" -eq 0 ]; then
+		say "no results"
+		code=$KSFT_FAIL
+	elif [ "$code" -eq 0 ] && [ "$TAP_N" -eq "$TAP_SKIPPED" ]; then
+		code=$KSFT_SKIP
+	fi
+	exit "$code"
+}
+trap lib_cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# In the lab all is there, so that what is missing is broken.
+missing() {
+	[ -z "${NDP_LAB-}" ] || die "$*"
+	skip_all "$*"
+}
+
+require_module() {
+	local m
+
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+	for m; do
+		modprobe "$m" || missing "no module $m"
+	done
+}
+
+require_program() {
+	local p
+
+	for p; do
+		command -v "$p" >/dev/null || missing "no program $p"
+	done
+}
+
+ns_add() {
+	local var name
+
+	for var; do
+		name=$var-${TMP##*.}
+		ip netns add "$name" || die "cannot add namespace $name"
+		NAMESPACES+=("$name")
+		printf -v "$var" %s "$name"
+		ip -n "$name" link set lo up
+	done
+}
+
+in_ns() {
+	local ns=$1
+
+	shift
+	ip netns exec "$ns" "$@"
+}
+
+background() {
+	"$@" &
+	# for the caller
+	# shellcheck disable=SC2034
+	PID=$!
+}
+
+wait_for() {
+	local until=$((SECONDS + $1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.1
+	done
+}
+
+# mac NUMBER: an address for it
+mac() {
+	printf '02:4e:44:50:%02x:%02x' $(($1 >> 8)) $(($1 & 255))
+}
+
+# Settings "key=value" of a network, over the defaults.
+lib_settings() {
+	local s
+
+	rate=1gbit delay=1us mtu=1500 hostq='ndp mode host' switchq='ndp limit 8'
+	hosts=8 spines=4 leaves=2
+	for s; do
+		case $s in
+		rate=*|delay=*|mtu=*|hostq=*|switchq=*|hosts=*|spines=*|leaves=*)
+			printf -v "${s%%=*}" %s "${s#*=}" ;;
+		*)	die "no such setting: $s" ;;
+		esac
+	done
+}
+
+# One batch of ip and one of tc commands for each namespace: a process for
+# each command would take minutes under emulation.
+lib_ip() { echo "${*:2}" >>"$TMP/ip.$1"; }
+lib_tc() { echo "${*:2}" >>"$TMP/tc.$1"; }
+
+lib_commit() {
+	local what=$1 ns
+
+	shift
+	for ns; do
+		[ -e "$TMP/$what.$ns" ] || continue
+		"$what" -n "$ns" -batch "$TMP/$what.$ns" ||
+			die "cannot set up $ns: $(tr '\n' ';' <"$TMP/$what.$ns")"
+		rm "$TMP/$what.$ns"
+	done
+}
+
+# lib_cable NS1 DEV1 NS2 DEV2 NUMBER: a cable, its ends up with addresses of
+# their own.  The end in NS2 is made in NS1 and moved.
+lib_cable() {
+	local ns1=$1 dev1=$2 ns2=$3 dev2=$4 m1 m2
+
+	m1=$(mac $(($5 * 2)))
+	m2=$(mac $(($5 * 2 + 1)))
+	lib_ip "$ns1" link add "$dev1" type netwire rate "$rate" delay "$delay" peer name "w$5"
+	lib_ip "$ns1" link set "$dev1" address "$m1" mtu "$mtu" up
+	lib_ip "$ns1" link set "w$5" netns "$ns2"
+	lib_ip "$ns2" link set "w$5" name "$dev2" address "$m2" mtu "$mtu" up
+}
+
+lib_sysctl() {
+	local ns
+
+	for ns; do
+		in_ns "$ns" sh -c "
+			cd /proc/sys/net
+			echo 1 >ipv6/conf/all/disable_ipv6
+			echo 0 >ipv4/conf/all/rp_filter
+			echo 0 >ipv4/conf/default/rp_filter
+			echo 1 >ipv4/ip_forward
+			echo 1 >ipv4/fib_multipath_hash_policy
+			[ ! -e ipv4/fib_multipath_hash_seed ] || echo $((RANDOM + 1)) >ipv4/fib_multipath_hash_seed
+			true" || die "cannot set up $ns"
+	done
+}
+
+# wire_pair [rate=] [delay=] [mtu=] [hostq=]
+#
+#	H0 eth0 ================ eth0 H1
+#	10.0.0.1                10.0.0.2
+#
+# hostq: root qdisc of both; empty: the kernel's default.
+wire_pair() {
+	local rate delay mtu hostq switchq hosts spines leaves ns
+
+	lib_settings "$@"
+	require_module netwire
+	ns_add H0 H1
+	lib_sysctl "$H0" "$H1"
+	lib_cable "$H0" eth0 "$H1" eth0 0
+	lib_ip "$H0" address add 10.0.0.1/24 dev eth0
+	lib_ip "$H1" address add 10.0.0.2/24 dev eth0
+	lib_ip "$H0" neighbour replace 10.0.0.2 lladdr "$(mac 1)" nud permanent dev eth0
+	lib_ip "$H1" neighbour replace 10.0.0.1 lladdr "$(mac 0)" nud permanent dev eth0
+	for ns in "$H0" "$H1"; do
+		[ -z "$hostq" ] || lib_tc "$ns" qdisc replace dev eth0 root "$hostq"
+	done
+	lib_commit ip "$H0" "$H1"
+	lib_commit tc "$H0" "$H1"
+}
+
+# leaf_spine [hosts=] [spines=] [leaves=] [rate=] [delay=] [mtu=] [hostq=] [switchq=]
+#
+#	 SPINE[0] .. SPINE[s-1]		port to leaf l: d<l>
+#	    |  \    /  |
+#	    |   \  /   |		port to spine s: u<s>
+#	 LEAF[0] .. LEAF[l-1]		port to host h: h<h>
+#	  |  |        |  |
+#	 HOST[0] ..  HOST[h-1]		eth0, address ${ADDRESS[h]} = 10.1.h.2
+#
+# Hosts are spread over the leaves in order.  Static routes, one per spine
+# with equal weight between leaves; permanent neighbours.  hostq and switchq:
+# root qdisc of hosts and of all switch ports; empty: the kernel's default.
+leaf_spine() {
+	local rate delay mtu hostq switchq hosts spines leaves h l s n=0 ns link hops
+
+	lib_settings "$@"
+	[ $((hosts > leaves * spines ? hosts : leaves * spines)) -le 250 ] || die "leaf_spine: too large"
+	require_module netwire
+	HOST=() LEAF=() SPINE=() ADDRESS=()
+	lib_nodes HOST "$hosts"
+	lib_nodes LEAF "$leaves"
+	lib_nodes SPINE "$spines"
+	lib_sysctl "${HOST[@]}" "${LEAF[@]}" "${SPINE[@]}"
+
+	for ((h = 0; h < hosts; h++, n++)); do
+		l=$((h * leaves / hosts))
+		# shellcheck disable=SC2034
+		ADDRESS[h]=10.1.$h.2
+		lib_cable "${HOST[h]}" eth0 "${LEAF[l]}" "h$h" $n
+		lib_ends "${HOST[h]}" eth0 "10.1.$h.2" "${LEAF[l]}" "h$h" "10.1.$h.1" 24 $n
+		lib_ip "${HOST[h]}" route add default via "10.1.$h.1"
+		[ -z "$hostq" ] || lib_tc "${HOST[h]}" qdisc replace dev eth0 root "$hostq"
+		[ -z "$switchq" ] || lib_tc "${LEAF[l]}" qdisc replace dev "h$h" root "$switchq"
+	done
+	for ((l = 0; l < leaves; l++)); do
+		for ((s = 0; s < spines; s++, n++)); do
+			link=10.2.$((l * spines + s))
+			lib_cable "${LEAF[l]}" "u$s" "${SPINE[s]}" "d$l" $n
+			lib_ends "${LEAF[l]}" "u$s" "$link.1" "${SPINE[s]}" "d$l" "$link.2" 24 $n
+			[ -z "$switchq" ] || lib_tc "${LEAF[l]}" qdisc replace dev "u$s" root "$switchq"
+			[ -z "$switchq" ] || lib_tc "${SPINE[s]}" qdisc replace dev "d$l" root "$switchq"
+		done
+	done
+	# Routes need the links up, in all namespaces.
+	lib_commit ip "${HOST[@]}" "${LEAF[@]}" "${SPINE[@]}"
+	for ((h = 0; h < hosts; h++)); do
+		for ((s = 0; s < spines; s++)); do
+			l=$((h * leaves / hosts))
+			lib_ip "${SPINE[s]}" route add "10.1.$h.0/24" via "10.2.$((l * spines + s)).1"
+		done
+		for ((l = 0; l < leaves; l++)); do
+			[ $l -ne $((h * leaves / hosts)) ] || continue
+			hops=
+			for ((s = 0; s < spines; s++)); do
+				hops+=" nexthop via 10.2.$((l * spines + s)).2 dev u$s"
+			done
+			lib_ip "${LEAF[l]}" route add "10.1.$h.0/24$hops"
+		done
+	done
+	lib_commit ip "${LEAF[@]}" "${SPINE[@]}"
+	lib_commit tc "${HOST[@]}" "${LEAF[@]}" "${SPINE[@]}"
+}
+
+# lib_nodes ARRAY COUNT: namespaces, their names in the array
+lib_nodes() {
+	# shellcheck disable=SC2034
+	local -n array=$1
+	local i name
+
+	for ((i = 0; i < $2; i++)); do
+		name=${1,,}$i
+		ns_add "$name"
+		array[i]=${!name}
+	done
+}
+
+# lib_ends NS1 DEV1 ADDRESS1 NS2 DEV2 ADDRESS2 PREFIX NUMBER: addresses and
+# neighbours of a cable's two ends
+lib_ends() {
+	lib_ip "$1" address add "$3/$7" dev "$2"
+	lib_ip "$4" address add "$6/$7" dev "$5"
+	lib_ip "$1" neighbour replace "$6" lladdr "$(mac $(($8 * 2 + 1)))" nud permanent dev "$2"
+	lib_ip "$4" neighbour replace "$3" lladdr "$(mac $(($8 * 2)))" nud permanent dev "$5"
+}

@@ -2,10 +2,26 @@
 #
 # Linux NDP.  "make help" lists what there is.
 
-KVER ?= $(shell uname -r)
-KDIR ?= /lib/modules/$(KVER)/build
-B    := $(CURDIR)/build/$(KVER)
-SRC  := Kbuild include net
+# K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
+# fetched into a private directory.
+ifneq ($(K),)
+ifneq ($(filter modules,$(MAKECMDGOALS)),)
+LAB  := $(shell tools/lab/kernel $(K))
+KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
+KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
+endif
+endif
+
+KVER    ?= $(shell uname -r)
+KDIR    ?= /lib/modules/$(KVER)/build
+B       ?= $(CURDIR)/build/$(KVER)
+SRC     := Kbuild include net
+NEED    := tools/lab/packages
+
+DESTDIR ?=
+PREFIX  ?= /usr/local
+# Where the distribution's tc and ip look for plugins
+LIBDIR  ?= /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)
 
 .DEFAULT_GOAL := all
 
@@ -13,19 +29,58 @@ all: modules tools	## build the modules and the tools
 
 # Kernels before 6.13 build modules in their source directory only, so each
 # release gets a tree of links of its own.
-$(B)/.tree: FORCE
+$(B)/.tree: headers FORCE
 	@mkdir -p $(B)
 	@cp -rsf $(addprefix $(CURDIR)/,$(SRC)) $(B)/
 	@find $(B) -xtype l -delete
 
-$(B)/include/generated/ndp_compat.h: $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
-	@include/compat/probe.sh $(KDIR) $(B)/probe $@
+# The stamp is younger than the header, which is left alone if nothing changed.
+$(B)/.compat: $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
+	@flock -o $(B)/.lock include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
+	@touch $@
 
-modules: $(B)/include/generated/ndp_compat.h $(B)/.tree	## build the modules (KVER=release or KDIR=directory)
-	$(MAKE) -C $(KDIR) M=$(B) modules
+modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory or K=6.1|6.12)
+	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) modules
+
+# What a build against these headers needs; a message of its own for a kernel
+# whose headers Debian does not have.
+headers:
+	@[ -e $(KDIR)/Makefile ] || $(NEED) linux-headers-$(KVER) || { \
+		echo "make: no headers of kernel $(KVER) in $(KDIR);" \
+		     "name others: KVER=release, KDIR=directory, K=6.1 or K=6.12" >&2; exit 1; }
+	@cc=$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1); \
+		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev 'pahole|dwarves@pahole'
 
 tools:			## build the tools
+	@$(NEED) gcc@gcc libc6-dev libmnl-dev
 	$(MAKE) -C tools
+
+selftests:		## build the tests
+	@$(NEED) gcc@gcc libc6-dev
+	$(MAKE) -C selftests
+
+install: all		## install for this kernel (DESTDIR=, PREFIX=/usr/local)
+	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include/linux \
+		$(DESTDIR)$(LIBDIR)/tc $(DESTDIR)$(LIBDIR)/ip
+	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x) $(DESTDIR)$(PREFIX)/sbin
+	install -m 644 build/tools/lib/q_*.so $(DESTDIR)$(LIBDIR)/tc
+	install -m 644 build/tools/lib/link_*.so $(DESTDIR)$(LIBDIR)/ip
+	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
+
+vm:			## a shell in a virtual machine (K=6.1|6.12)
+	$(MAKE) modules K=$(or $(K),6.12)
+	$(MAKE) tools
+	tools/lab/run -k $(or $(K),6.12) -i
+
+check:			## run the selftests on Debian's 6.1 and 6.12 in QEMU (K=6.1, T=test)
+	@tools/lab/check $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
+
+demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture
+	@tools/lab/demo
+
+lint:			## W=1, sparse and checkpatch on Debian's 6.1 and 6.12 (K=6.1)
+	@tools/lab/lint $(K)
 
 clean:			## remove all build products
 	rm -rf build
@@ -34,4 +89,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules tools clean help FORCE
+.PHONY: all modules headers tools selftests install vm check demo lint clean help FORCE

@@ -135,9 +135,11 @@ lib_cleanup() {
 
 	trap - EXIT INT TERM HUP
 	pids=$(jobs -p; ns_pids)
-	# shellcheck disable=SC2086
-	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
-	wait 2>/dev/null
+	{
+		# shellcheck disable=SC2086
+		[ -z "$pids" ] || kill -9 $pids
+		wait
+	} 2>/dev/null
 	for ns in "${NAMESPACES[@]}"; do
 		ip netns del "$ns" 2>/dev/null
 	done
@@ -374,13 +376,13 @@ leaf_spine() {
 
 # lib_nodes ARRAY COUNT: namespaces, their names in the array
 lib_nodes() {
-	# shellcheck disable=SC2034
 	local -n array=$1
 	local i name
 
 	for ((i = 0; i < $2; i++)); do
 		name=${1,,}$i
 		ns_add "$name"
+		# shellcheck disable=SC2034
 		array[i]=${!name}
 	done
 }

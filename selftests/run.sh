@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Run selftests on this machine, as root.
+#
+# Usage: run.sh [TEST...]		all of them by default
+#
+# Prints TAP as kselftest's own runner does: each test's output with "# " before
+# it, then its result.  A test fails by its exit code (4: skipped), by the time
+# in "settings", or when the kernel complains while it runs.  After a complaint
+# or a time-out this kernel is no place for further tests: with -1 the run ends
+# there (exit code 3).
+set -u
+export LC_ALL=C
+
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here" || exit 1
+export PATH=$here/../build/selftests:$PATH
+
+stop_early=
+if [ "${1-}" = -1 ]; then
+	stop_early=1
+	shift
+fi
+[ $# -gt 0 ] || mapfile -t tests < <(make -s list)
+[ $# -eq 0 ] || tests=("$@")
+timeout=$(sed -n 's/^timeout=//p' settings)
+
+# As the lab's runner has it, see tools/lab/run.
+splat='WARNING:|BUG:|Oops|Call Trace|INFO: task|rcu: INFO:|detected (expedited )?stall|kthread starved'
+splat+='|general protection|refcount_t|unregister_netdevice: waiting|[Mm]emory leak'
+
+run_one() {
+	local test=$1 number=$2 program=./$1 code verdict complaint
+
+	[ -e "$program" ] || program=../build/selftests/$1
+	echo "# selftests: $test"
+	echo "selftest: begin $test" >/dev/kmsg
+	(
+		timeout -k 10 "$timeout" "$program" 2>&1 </dev/null
+		echo "$?" >"$codes"
+	) | stdbuf -oL sed 's/^/# /'
+	code=$(cat "$codes")
+	# Objects freed late complain late.
+	sleep 0.3
+	complaint=$(dmesg | awk -v mark="selftest: begin $test" \
+		'index($0, mark) { on = 1; next } on' | grep -E "$splat" | head -n 5)
+	echo "selftest: end $test" >/dev/kmsg
+
+	case $code in
+	0)	verdict="ok $number selftests: $test" ;;
+	4)	verdict="ok $number selftests: $test # SKIP" ;;
+	124|137) verdict="not ok $number selftests: $test # TIMEOUT $timeout seconds" ;;
+	*)	verdict="not ok $number selftests: $test # exit=$code" ;;
+	esac
+	if [ -n "$complaint" ]; then
+		sed 's/^/# kernel: /' <<<"$complaint"
+		verdict="not ok $number selftests: $test # KERNEL"
+	fi
+	echo "$verdict"
+	case $verdict in
+	*'# TIMEOUT'*|*'# KERNEL') return 3 ;;
+	not*)	return 1 ;;
+	esac
+}
+
+codes=$(mktemp)
+trap 'rm -f "$codes"' EXIT
+echo "TAP version 13"
+echo "1..${#tests[@]}"
+failed=0
+n=0
+for t in "${tests[@]}"; do
+	n=$((n + 1))
+	run_one "$t" $n
+	result=$?
+	[ $result -eq 0 ] || failed=1
+	if [ $result -eq 3 ] && [ -n "$stop_early" ]; then
+		exit 3
+	fi
+done
+exit $failed

@@ -79,7 +79,6 @@ enum color_attr {
 /* exported by both ip and tc */
 extern int show_details;
 extern int show_stats;
-extern int show_raw;
 
 bool is_json_context(void);
 void open_json_object(const char *key);
@@ -131,6 +130,7 @@ void duparg2(const char *key, const char *arg) __attribute__((noreturn));
 int iplink_parse(int argc, char **argv, struct iplink_req *req, char **type);
 
 /* exported by tc only; rate in bytes per second, 0 is success */
+extern int show_raw;
 int get_rate64(__u64 *rate, const char *str);
 int get_size(unsigned int *size, const char *str);
 /* prints "key RATE" by fmt, or the number of bytes per second in JSON */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * netwire: what its files share.  See wire.c for how a frame travels and
+ * port.c for who may hold what when a cable goes.
+ */
+#ifndef _NET_NETWIRE_H
+#define _NET_NETWIRE_H
+
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/netwire.h>
+
+/*
+ * Frames that the transmitter holds: one that is being sent and one behind it.
+ * A deeper ring would hide the queueing discipline's order from the wire; one
+ * frame alone would leave no time to fetch the next.
+ */
+#define NETWIRE_RING		2
+
+/* FCS; preamble with start delimiter; smallest gap to the next frame */
+#define NETWIRE_FCS		ETH_FCS_LEN
+#define NETWIRE_OVERHEAD	(8 + 12)
+
+/**
+ * struct netwire_params - what the user sets
+ * @rate:	bits per second
+ * @delay:	end to end, ns
+ * @ber:	bit error probability in NETWIRE_BER_UNIT
+ * @ber_mode:	enum netwire_ber_mode
+ */
+struct netwire_params {
+	u64	rate;
+	u64	delay;
+	u64	ber;
+	u8	ber_mode;
+};
+
+/**
+ * struct netwire_tx_stats - counters of the sending end, under its lock
+ * @syncp:	for 64-bit reads on 32-bit machines
+ * @packets:	frames sent completely
+ * @bytes:	their bytes, without FCS
+ * @busy:	ns that the wire was occupied by them, preamble and gap included
+ * @stops:	times that the full ring stopped the queue
+ * @dropped:	frames that found no link or were cut off while being sent
+ * @lost:	frames sent completely but on the wire when the link went down
+ */
+struct netwire_tx_stats {
+	struct u64_stats_sync	syncp;
+	u64_stats_t		packets;
+	u64_stats_t		bytes;
+	u64_stats_t		busy;
+	u64_stats_t		stops;
+	u64_stats_t		dropped;
+	u64_stats_t		lost;
+};
+
+/**
+ * struct netwire_rx_stats - counters of the receiving end, written by its NAPI
+ * @syncp:	for 64-bit reads on 32-bit machines
+ * @packets:	frames delivered
+ * @bytes:	their bytes, without FCS
+ * @crc:	frames lost to bit errors (NETWIRE_BER_DROP)
+ * @corrupted:	of @packets, frames with bits flipped (NETWIRE_BER_CORRUPT)
+ * @oversize:	frames longer than the MTU allows
+ * @nomem:	frames lost for want of memory
+ */
+struct netwire_rx_stats {
+	struct u64_stats_sync	syncp;
+	u64_stats_t		packets;
+	u64_stats_t		bytes;
+	u64_stats_t		crc;
+	u64_stats_t		corrupted;
+	u64_stats_t		oversize;
+	u64_stats_t		nomem;
+};
+
+/**
+ * struct netwire_dir - one direction of a cable, owned by its sending end
+ * @lock:	everything here but the timers' own state
+ * @up:		both ends are open; frames are taken
+ * @armed:	@arrival is pending, or the receiver's NAPI will look at @flight
+ * @behind:	the transmitter idled only because its timer was late: the next
+ *		frame was waiting when the last one ended
+ * @params:	copy of the cable's parameters
+ * @ring:	frames waiting and being sent, oldest first; while there is one,
+ *		@done is pending or running
+ * @flight:	frames on the wire, oldest first
+ * @line_free:	when the last frame of @ring ends, ns
+ * @line_frac:	and the fraction of a ns, in units of 1 / rate
+ * @last_arrival: of the youngest frame in @flight, ns
+ * @good_bits:	bits that pass before the next bit error
+ * @done:	end of the first frame of @ring
+ * @arrival:	arrival of the first frame of @flight
+ * @stats:	counters
+ */
+struct netwire_dir {
+	/* Never nested in another direction's. */
+	spinlock_t		lock;
+	bool			up;
+	bool			armed;
+	bool			behind;
+	struct netwire_params	params;
+	struct sk_buff_head	ring;
+	struct sk_buff_head	flight;
+	u64			line_free;
+	u64			line_frac;
+	u64			last_arrival;
+	u64			good_bits;
+	struct hrtimer		done;
+	struct hrtimer		arrival;
+	struct netwire_tx_stats	stats;
+};
+
+/**
+ * struct netwire_port - one end of a cable, private part of its net_device
+ * @dev:	the device
+ * @peer:	the other end's; NULL before the second is made and once they go
+ * @opened:	between ndo_open and ndo_stop; RTNL
+ * @dir:	the direction that leaves here
+ * @napi:	receives the other direction
+ * @stats:	counters of reception
+ */
+struct netwire_port {
+	struct net_device	*dev;
+	struct net_device __rcu	*peer;
+	bool			opened;
+	struct netwire_dir	dir;
+	struct napi_struct	napi;
+	struct netwire_rx_stats	stats;
+};
+
+/* biterr.c */
+u64 netwire_good_bits(u64 ber);
+u32 netwire_bit_errors(struct netwire_dir *dir, unsigned int bits);
+struct sk_buff *netwire_corrupt(struct sk_buff *skb, u32 errors);
+
+/* wire.c */
+void netwire_dir_init(struct netwire_dir *dir);
+void netwire_dir_up(struct netwire_dir *dir);
+void netwire_dir_down(struct netwire_dir *dir);
+void netwire_dir_set(struct netwire_dir *dir,
+		     const struct netwire_params *params);
+netdev_tx_t netwire_xmit(struct sk_buff *skb, struct net_device *dev);
+int netwire_poll(struct napi_struct *napi, int budget);
+
+/* port.c */
+void netwire_setup(struct net_device *dev);
+void netwire_set_params(struct netwire_port *port, struct netwire_port *peer,
+			const struct netwire_params *params);
+extern const struct ethtool_ops netwire_ethtool_ops;
+
+#endif /* _NET_NETWIRE_H */

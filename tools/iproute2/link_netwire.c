@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ip link ... type netwire: plugin for the distribution's ip.
+ *
+ * What is printed is exact and can be given back: a rate, a delay or an error
+ * rate is never rounded to look better.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <linux/if_link.h>
+#include <linux/netwire.h>
+#include "iproute2.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define MAXLEN		1024
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+/* From the largest; the first of several equal ones is printed. */
+static const struct unit rate_units[] = {
+	{ "Tbit", 1000000000000ULL },
+	{ "Gbit", 1000000000ULL },
+	{ "Mbit", 1000000ULL },
+	{ "Kbit", 1000ULL },
+	{ "bit", 1ULL },
+	{ "TBps", 8000000000000ULL },
+	{ "GBps", 8000000000ULL },
+	{ "MBps", 8000000ULL },
+	{ "KBps", 8000ULL },
+	{ "Bps", 8ULL },
+};
+
+static const struct unit delay_units[] = {
+	{ "s", 1000000000ULL },
+	{ "ms", 1000000ULL },
+	{ "us", 1000ULL },
+	{ "ns", 1ULL },
+	{ "sec", 1000000000ULL },
+	{ "msec", 1000000ULL },
+	{ "usec", 1000ULL },
+	{ "nsec", 1ULL },
+};
+
+static const char * const ber_modes[] = {
+	[NETWIRE_BER_DROP] = "drop",
+	[NETWIRE_BER_CORRUPT] = "corrupt",
+};
+
+static void print_explain(FILE *f)
+{
+	fprintf(f,
+		"Usage: ip link add DEV type netwire [ OPTIONS ] peer [ PEER-OPTIONS ]\n"
+		"       ip link set DEV type netwire [ OPTIONS ]\n"
+		"\n"
+		"OPTIONS := [ rate RATE ] [ delay TIME ] [ ber PROBABILITY ] [ ber-mode MODE ]\n"
+		"PEER-OPTIONS := [ name DEV ] [ netns NETNS ] [ address LLADDR ] [ mtu MTU ] ...\n"
+		"\n"
+		"rate		1kbit to 10tbit, in bit, kbit, mbit, gbit, tbit per second, or\n"
+		"		bps, kbps, mbps, gbps, tbps: bytes per second (default 10gbit)\n"
+		"delay		0 to 10s, in ns, us, ms, s (default 1us)\n"
+		"ber		probability of a bit error, 0 to 1e-3 (default 0)\n"
+		"ber-mode	of a frame with bit errors: drop, lost as the FCS would have it\n"
+		"		(default), or corrupt, delivered with bits flipped\n"
+		"\n"
+		"The options are the cable's: they hold for both ends and directions.\n"
+		"PEER-OPTIONS are those of \"ip link add\" and go to the end of the command.\n");
+}
+
+static int bad(const char *what, const char *arg, const char *want)
+{
+	fprintf(stderr, "netwire: \"%s\" is not a %s (%s)\n", arg, what, want);
+	return -1;
+}
+
+static const struct unit *find_unit(const struct unit *units, size_t n,
+				    const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcasecmp(units[i].name, name))
+			return &units[i];
+	return NULL;
+}
+
+/*
+ * "1.5gbit" in whole units of 1.  Decimal digits, not floating point, so that
+ * every value is exact; what is finer than 1 is refused.
+ */
+static int parse_scaled(uint64_t *val, const char *arg,
+			const struct unit *units, size_t n)
+{
+	uint64_t whole = 0, frac = 0, scale = 1;
+	const struct unit *unit;
+	const char *p = arg;
+
+	if (*p < '0' || *p > '9')
+		return -1;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, (uint64_t)(*p - '0'), &whole))
+			return -1;
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9'; p++) {
+			if (scale >= 1000000000000ULL)
+				return -1;
+			frac = frac * 10 + (*p - '0');
+			scale *= 10;
+		}
+	unit = find_unit(units, n, p);
+	if (!unit || frac * (unsigned __int128)unit->factor % scale ||
+	    __builtin_mul_overflow(whole, unit->factor, &whole))
+		return -1;
+	frac = frac * (unsigned __int128)unit->factor / scale;
+	return __builtin_add_overflow(whole, frac, val) ? -1 : 0;
+}
+
+/* With the largest unit that needs no more than three decimals. */
+static const char *format_scaled(char *buf, size_t size, uint64_t val,
+				 const struct unit *units)
+{
+	unsigned int frac;
+	int len;
+
+	while (units->factor > 1 &&
+	       (val < units->factor ||
+		(units->factor >= 1000 && val % (units->factor / 1000))))
+		units++;
+	frac = units->factor >= 1000 ?
+		val % units->factor / (units->factor / 1000) : 0;
+	len = snprintf(buf, size, "%llu",
+		       (unsigned long long)(val / units->factor));
+	if (frac) {
+		len += snprintf(buf + len, size - len, ".%03u", frac);
+		while (buf[len - 1] == '0')
+			buf[--len] = 0;
+	}
+	snprintf(buf + len, size - len, "%s", units->name);
+	return buf;
+}
+
+static int parse_ber(uint64_t *val, const char *arg)
+{
+	double p;
+	char *end;
+
+	errno = 0;
+	p = strtod(arg, &end);
+	/* the negation refuses what is not a number at all */
+	if (end == arg || *end || !(p >= 0 && p <= 1) ||
+	    (p > 0 && p < 1e-18))
+		return -1;
+	*val = p * (double)NETWIRE_BER_UNIT + 0.5;
+	return 0;
+}
+
+static int parse_ber_mode(uint8_t *val, const char *arg)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ber_modes); i++)
+		if (!strcmp(ber_modes[i], arg)) {
+			*val = i;
+			return 0;
+		}
+	return -1;
+}
+
+/* One option and its value. */
+static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
+{
+	uint64_t val;
+	uint8_t mode;
+
+	if (!strcmp(opt, "rate")) {
+		if (parse_scaled(&val, arg, rate_units, ARRAY_SIZE(rate_units)))
+			return bad("rate", arg, "a number and bit, kbit, mbit, gbit...");
+		return addattr64(n, MAXLEN, IFLA_NETWIRE_RATE, val);
+	}
+	if (!strcmp(opt, "delay")) {
+		if (parse_scaled(&val, arg, delay_units, ARRAY_SIZE(delay_units)))
+			return bad("delay", arg, "a number and ns, us, ms or s");
+		return addattr64(n, MAXLEN, IFLA_NETWIRE_DELAY, val);
+	}
+	if (!strcmp(opt, "ber")) {
+		if (parse_ber(&val, arg))
+			return bad("bit error rate", arg, "a probability such as 1e-9");
+		return addattr64(n, MAXLEN, IFLA_NETWIRE_BER, val);
+	}
+	if (parse_ber_mode(&mode, arg))
+		return bad("ber-mode", arg, "drop or corrupt");
+	return addattr8(n, MAXLEN, IFLA_NETWIRE_BER_MODE, mode);
+}
+
+/*
+ * The rest of the command describes the far end.  ip's own parser writes it
+ * behind a second struct ifinfomsg; its flags and index go to the first one,
+ * which is the near end's, so they are moved.
+ */
+static int parse_peer(int argc, char **argv, struct nlmsghdr *n)
+{
+	struct ifinfomsg *ifm = NLMSG_DATA(n);
+	struct ifinfomsg near = *ifm;
+	struct rtattr *nest;
+	char *type = NULL;
+	int used;
+
+	if (!(n->nlmsg_flags & NLM_F_CREATE)) {
+		fprintf(stderr, "netwire: the ends of a cable cannot be changed\n");
+		return -1;
+	}
+	ifm->ifi_flags = 0;
+	ifm->ifi_change = 0;
+	ifm->ifi_index = 0;
+
+	nest = addattr_nest(n, MAXLEN, IFLA_NETWIRE_PEER);
+	n->nlmsg_len += NLMSG_ALIGN(sizeof(*ifm));
+	used = iplink_parse(argc, argv, (struct iplink_req *)n, &type);
+	if (used < 0)
+		return used;
+	if (type)
+		return bad("peer option", "type", "both ends are of type netwire");
+	if (used < argc)
+		return bad("peer option", argv[used], "see: ip link help");
+	memcpy(RTA_DATA(nest), ifm, sizeof(*ifm));
+	*ifm = near;
+	addattr_nest_end(n, nest);
+	return 0;
+}
+
+static bool known_option(const char *opt)
+{
+	return !strcmp(opt, "rate") || !strcmp(opt, "delay") ||
+	       !strcmp(opt, "ber") || !strcmp(opt, "ber-mode");
+}
+
+static int netwire_parse_opt(struct link_util *lu, int argc, char **argv,
+			     struct nlmsghdr *n)
+{
+	for (; argc > 0; argc -= 2, argv += 2) {
+		if (!strcmp(argv[0], "peer"))
+			return parse_peer(argc - 1, argv + 1, n);
+		if (!strcmp(argv[0], "help")) {
+			print_explain(stdout);
+			return -1;
+		}
+		if (!known_option(argv[0])) {
+			fprintf(stderr, "netwire: unknown option \"%s\"\n",
+				argv[0]);
+			print_explain(stderr);
+			return -1;
+		}
+		if (argc < 2) {
+			fprintf(stderr, "netwire: \"%s\" needs a value\n",
+				argv[0]);
+			return -1;
+		}
+		if (parse_option(argv[0], argv[1], n))
+			return -1;
+	}
+	return 0;
+}
+
+static bool get_attr64(struct rtattr *tb[], int type, uint64_t *val)
+{
+	if (!tb[type] || RTA_PAYLOAD(tb[type]) < sizeof(*val))
+		return false;
+	memcpy(val, RTA_DATA(tb[type]), sizeof(*val));
+	return true;
+}
+
+static void print_ber(struct rtattr *tb[])
+{
+	struct rtattr *mode = tb[IFLA_NETWIRE_BER_MODE];
+	uint64_t val;
+	uint8_t m;
+
+	if (!get_attr64(tb, IFLA_NETWIRE_BER, &val))
+		return;
+	print_float(PRINT_ANY, "ber", "ber %.15g ",
+		    (double)val / (double)NETWIRE_BER_UNIT);
+	if (!mode || RTA_PAYLOAD(mode) < sizeof(m))
+		return;
+	m = *(uint8_t *)RTA_DATA(mode);
+	if (m < ARRAY_SIZE(ber_modes))
+		print_string(PRINT_ANY, "ber_mode", "ber-mode %s ",
+			     ber_modes[m]);
+}
+
+/* JSON has numbers: bits per second and nanoseconds. */
+static void netwire_print_opt(struct link_util *lu, FILE *f,
+			      struct rtattr *tb[])
+{
+	char buf[32];
+	uint64_t val;
+
+	if (!tb)
+		return;
+	if (get_attr64(tb, IFLA_NETWIRE_RATE, &val)) {
+		print_u64(PRINT_JSON, "rate", NULL, val);
+		print_string(PRINT_FP, NULL, "rate %s ",
+			     format_scaled(buf, sizeof(buf), val, rate_units));
+	}
+	if (get_attr64(tb, IFLA_NETWIRE_DELAY, &val)) {
+		print_u64(PRINT_JSON, "delay", NULL, val);
+		print_string(PRINT_FP, NULL, "delay %s ",
+			     format_scaled(buf, sizeof(buf), val, delay_units));
+	}
+	print_ber(tb);
+}
+
+static void netwire_print_help(struct link_util *lu, int argc, char **argv,
+			       FILE *f)
+{
+	print_explain(f);
+}
+
+struct link_util netwire_link_util = {
+	.id		= "netwire",
+	.maxattr	= IFLA_NETWIRE_MAX,
+	.parse_opt	= netwire_parse_opt,
+	.print_opt	= netwire_print_opt,
+	.print_help	= netwire_print_help,
+};

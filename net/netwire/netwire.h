@@ -12,8 +12,7 @@
 #include <linux/u64_stats_sync.h>
 #include <linux/netwire.h>
 
-/*
- * Frames that the transmitter holds: one that is being sent and one behind it.
+/* Frames that the transmitter holds: one that is being sent and one behind it.
  * A deeper ring would hide the queueing discipline's order from the wire; one
  * frame alone would leave no time to fetch the next.
  */

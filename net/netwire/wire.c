@@ -41,8 +41,7 @@
 #include <net/sch_generic.h>
 #include "netwire.h"
 
-/*
- * How far in the past a frame that waited may start.  Longer than any timer is
+/* How far in the past a frame that waited may start.  Longer than any timer is
  * late on a machine that is merely slow; short enough that a discipline which
  * holds frames back on purpose cannot collect a large burst.
  */
@@ -135,8 +134,7 @@ static void netwire_arm(struct netwire_dir *dir, struct netwire_port *to,
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/*
- * What a wire carries is bytes.  The flow hash in particular must go: the
+/* What a wire carries is bytes.  The flow hash in particular must go: the
  * next router would take it for its own, and all of them would choose alike.
  */
 static void netwire_strip(struct sk_buff *skb)

@@ -127,7 +127,8 @@ die() {
 ns_pids() {
 	[ ${#NAMESPACES[@]} -gt 0 ] || return
 	stat -L -c '%i %n' "${NAMESPACES[@]/#//run/netns/}" /proc/[0-9]*/ns/net 2>/dev/null |
-		awk '$2 ~ "^/run" { ours[$1] } $2 ~ "^/proc" && $1 in ours { split($2, p, "/"); print p[3] }'
+		awk '$2 ~ "^/run" { ours[$1] }
+			$2 ~ "^/proc" && $1 in ours { split($2, p, "/"); print p[3] }'
 }
 
 lib_cleanup() {
@@ -243,7 +244,11 @@ lib_settings() {
 # One batch of ip and one of tc commands for each namespace: a process for
 # each command would take minutes under emulation.
 lib_ip() { echo "${*:2}" >>"$TMP/ip.$1"; }
-lib_tc() { echo "${*:2}" >>"$TMP/tc.$1"; }
+
+# lib_qdisc NS DEV QDISC...: the root qdisc, if one is wanted
+lib_qdisc() {
+	[ -z "$3" ] || echo "qdisc replace dev $2 root $3" >>"$TMP/tc.$1"
+}
 
 lib_commit() {
 	local what=$1 ns
@@ -281,8 +286,8 @@ lib_sysctl() {
 			echo 0 >ipv4/conf/default/rp_filter
 			echo 1 >ipv4/ip_forward
 			echo 1 >ipv4/fib_multipath_hash_policy
-			[ ! -e ipv4/fib_multipath_hash_seed ] || echo $((RANDOM + 1)) >ipv4/fib_multipath_hash_seed
-			true" || die "cannot set up $ns"
+			[ ! -e ipv4/fib_multipath_hash_seed ] ||
+				echo $((RANDOM + 1)) >ipv4/fib_multipath_hash_seed" || die "cannot set up $ns"
 	done
 }
 
@@ -305,7 +310,7 @@ wire_pair() {
 	lib_ip "$H0" neighbour replace 10.0.0.2 lladdr "$(mac 1)" nud permanent dev eth0
 	lib_ip "$H1" neighbour replace 10.0.0.1 lladdr "$(mac 0)" nud permanent dev eth0
 	for ns in "$H0" "$H1"; do
-		[ -z "$hostq" ] || lib_tc "$ns" qdisc replace dev eth0 root "$hostq"
+		lib_qdisc "$ns" eth0 "$hostq"
 	done
 	lib_commit ip "$H0" "$H1"
 	lib_commit tc "$H0" "$H1"
@@ -327,7 +332,9 @@ leaf_spine() {
 	local rate delay mtu hostq switchq hosts spines leaves h l s n=0 ns link hops
 
 	lib_settings "$@"
-	[ $((hosts > leaves * spines ? hosts : leaves * spines)) -le 250 ] || die "leaf_spine: too large"
+	if [ "$hosts" -gt 250 ] || [ $((leaves * spines)) -gt 250 ]; then
+		die "leaf_spine: too large"
+	fi
 	require_module netwire
 	HOST=() LEAF=() SPINE=() ADDRESS=()
 	lib_nodes HOST "$hosts"
@@ -342,16 +349,16 @@ leaf_spine() {
 		lib_cable "${HOST[h]}" eth0 "${LEAF[l]}" "h$h" $n
 		lib_ends "${HOST[h]}" eth0 "10.1.$h.2" "${LEAF[l]}" "h$h" "10.1.$h.1" 24 $n
 		lib_ip "${HOST[h]}" route add default via "10.1.$h.1"
-		[ -z "$hostq" ] || lib_tc "${HOST[h]}" qdisc replace dev eth0 root "$hostq"
-		[ -z "$switchq" ] || lib_tc "${LEAF[l]}" qdisc replace dev "h$h" root "$switchq"
+		lib_qdisc "${HOST[h]}" eth0 "$hostq"
+		lib_qdisc "${LEAF[l]}" "h$h" "$switchq"
 	done
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++, n++)); do
 			link=10.2.$((l * spines + s))
 			lib_cable "${LEAF[l]}" "u$s" "${SPINE[s]}" "d$l" $n
 			lib_ends "${LEAF[l]}" "u$s" "$link.1" "${SPINE[s]}" "d$l" "$link.2" 24 $n
-			[ -z "$switchq" ] || lib_tc "${LEAF[l]}" qdisc replace dev "u$s" root "$switchq"
-			[ -z "$switchq" ] || lib_tc "${SPINE[s]}" qdisc replace dev "d$l" root "$switchq"
+			lib_qdisc "${LEAF[l]}" "u$s" "$switchq"
+			lib_qdisc "${SPINE[s]}" "d$l" "$switchq"
 		done
 	done
 	# Routes need the links up, in all namespaces.
@@ -359,7 +366,8 @@ leaf_spine() {
 	for ((h = 0; h < hosts; h++)); do
 		for ((s = 0; s < spines; s++)); do
 			l=$((h * leaves / hosts))
-			lib_ip "${SPINE[s]}" route add "10.1.$h.0/24" via "10.2.$((l * spines + s)).1"
+			link=10.2.$((l * spines + s))
+			lib_ip "${SPINE[s]}" route add "10.1.$h.0/24" via "$link.1"
 		done
 		for ((l = 0; l < leaves; l++)); do
 			[ $l -ne $((h * leaves / hosts)) ] || continue

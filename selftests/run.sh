@@ -27,8 +27,8 @@ fi
 timeout=$(sed -n 's/^timeout=//p' settings)
 
 # As the lab's runner has it, see tools/lab/run.
-splat='WARNING:|BUG:|Oops|Call Trace|INFO: task|rcu: INFO:|detected (expedited )?stall|kthread starved'
-splat+='|general protection|refcount_t|unregister_netdevice: waiting|[Mm]emory leak'
+splat='WARNING:|BUG:|Oops|Call Trace|INFO: task|rcu: INFO:|detected (expedited )?stall'
+splat+='|kthread starved|general protection|refcount_t|unregister_netdevice: waiting|[Mm]emory leak'
 
 run_one() {
 	local test=$1 number=$2 program=./$1 code verdict complaint
@@ -54,7 +54,7 @@ run_one() {
 	*)	verdict="not ok $number selftests: $test # exit=$code" ;;
 	esac
 	if [ -n "$complaint" ]; then
-		sed 's/^/# kernel: /' <<<"$complaint"
+		echo "# kernel: ${complaint//$'\n'/$'\n'# kernel: }"
 		verdict="not ok $number selftests: $test # KERNEL"
 	fi
 	echo "$verdict"

@@ -16,7 +16,8 @@ rm -rf "$work"
 mkdir -p "$work" "$(dirname "$out")"
 cp "$probes"/*.c "$work"/
 {
-	echo 'ccflags-y := -Werror=implicit-function-declaration -Werror=incompatible-pointer-types -Werror=int-conversion'
+	echo 'ccflags-y := -Werror=implicit-function-declaration'
+	echo 'ccflags-y += -Werror=incompatible-pointer-types -Werror=int-conversion'
 	for f in "$probes"/*.c; do
 		echo "obj-m += $(basename "${f%.c}").o"
 	done
@@ -33,7 +34,7 @@ if [ ! -e "$work/sanity.o" ]; then
 fi
 
 {
-	echo '/* Written by include/compat/probe.sh; do not edit. */'
+	echo '/* Written by the compile probes; do not edit. */'
 	for f in "$probes"/*.c; do
 		name=$(basename "${f%.c}")
 		if [ -e "$work/$name.o" ]; then

@@ -9,7 +9,7 @@
  * that trims a packet could not repair it.  Below the UDP header come
  *
  *   struct ndphdr                32 bytes, in every packet
- *   __be32 payload CRC-32C        only in DATA that carries payload
+ *   __be32 payload CRC-32C       only in DATA that has one
  *   payload                      only in DATA, at most ndphdr.len bytes
  *
  * A DATA packet that arrives shorter than @len says was trimmed on the way;

@@ -73,4 +73,53 @@ static int fn##_compat(struct net *src_net, struct net_device *dev,	\
 	.newlink = fn##_compat
 #endif
 
+/* proto_ops.accept: define fn from do_fn(sock, newsock, flags). */
+#ifdef COMPAT_HAVE_PROTO_ACCEPT_ARG
+#define COMPAT_DEFINE_ACCEPT(fn, do_fn)					\
+static int fn(struct socket *sock, struct socket *newsock,		\
+	      struct proto_accept_arg *arg)				\
+{									\
+	return do_fn(sock, newsock, arg->flags);			\
+}
+#else
+#define COMPAT_DEFINE_ACCEPT(fn, do_fn)					\
+static int fn(struct socket *sock, struct socket *newsock, int flags,	\
+	      bool kern)						\
+{									\
+	return do_fn(sock, newsock, flags);				\
+}
+#endif
+
+/* What UDP's encap_err_rcv is given behind socket and skb. */
+#ifdef COMPAT_HAVE_ENCAP_ERR_PORT
+#define COMPAT_ENCAP_ERR_ARGS	int err, __be16 port, u32 info, u8 *payload
+#else
+#define COMPAT_ENCAP_ERR_ARGS	unsigned int udp_offset
+#endif
+
+/* The table that a sysctl handler is given. */
+#ifdef COMPAT_HAVE_CTL_TABLE_CONST
+#define COMPAT_CTL_TABLE	const struct ctl_table
+#else
+#define COMPAT_CTL_TABLE	struct ctl_table
+#endif
+
+/* The address that proto_ops.bind and connect are given. */
+#ifdef COMPAT_HAVE_SOCKADDR_UNSIZED
+#define COMPAT_SOCKADDR		struct sockaddr_unsized
+#else
+#define COMPAT_SOCKADDR		struct sockaddr
+#endif
+
+#ifndef COMPAT_HAVE_NET_SYSCTL_SZ
+#define register_net_sysctl_sz(net, path, table, size)			\
+	register_net_sysctl(net, path, table)
+#endif
+
+#ifdef COMPAT_HAVE_LINUX_UNALIGNED
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
 #endif /* _COMPAT_COMPAT_H */

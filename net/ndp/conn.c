@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP connections: the demux table, and how a connection begins and ends.
+ *
+ * One table for all namespaces holds connections and the tombstones that they
+ * leave, under the same key, so that the swap of one for the other is a single
+ * step: there is no instant at which a duplicate of an opening packet finds
+ * neither (NDP paper, section 3.2.2: at most once).
+ *
+ * Teardown.  A connection is referenced by (1) its file descriptor or its
+ * listener's accept queue, (2) the table while hashed, (3) its timer while
+ * pending, (4) its pull queue while queued, (5) packets in the local qdisc,
+ * through sk_wmem_alloc, and their tasklet, (6) a receive in progress.  The
+ * table's reference goes first, under the lock, so that no new (6) appears;
+ * the timer is cancelled and the pull queue emptied of it there as well.  The
+ * rest end by themselves, the last of them frees, after a grace period
+ * (SOCK_RCU_FREE) for lookups that still look at the entry.
+ *
+ * Non-goals here: what packets mean (input.c, output.c).
+ */
+#include "ndp.h"
+
+static struct rhashtable ndp_table;
+
+static const struct rhashtable_params ndp_table_params = {
+	.head_offset = offsetof(struct ndp_entry, node),
+	.key_offset = offsetof(struct ndp_entry, key),
+	.key_len = sizeof(struct ndp_key),
+	.automatic_shrinking = true,
+};
+
+int __init ndp_conn_init(void)
+{
+	return rhashtable_init(&ndp_table, &ndp_table_params);
+}
+
+void ndp_conn_exit(void)
+{
+	rhashtable_destroy(&ndp_table);
+}
+
+/**
+ * ndp_entry_lookup - the connection or tombstone that a packet belongs to
+ * @key:	all fields set
+ *
+ * Context: RCU read side.
+ * Return: entry or NULL; it may be unlinked at any moment.
+ */
+struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key)
+{
+	return rhashtable_lookup(&ndp_table, key, ndp_table_params);
+}
+
+/**
+ * ndp_conn_hash - make a connection reachable
+ * @np:		connection; its key must be set
+ * @existing:	set to the entry that is there already, with -EEXIST
+ *
+ * Context: RCU read side.  Any lock.
+ * Return: 0, -EEXIST, or what the table cannot do (-ENOMEM, -E2BIG, -EBUSY).
+ */
+int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing)
+{
+	struct ndp_entry *old;
+
+	old = rhashtable_lookup_get_insert_fast(&ndp_table, &np->entry.node,
+						ndp_table_params);
+	if (IS_ERR(old))
+		return PTR_ERR(old);
+	if (old) {
+		if (existing)
+			*existing = old;
+		return -EEXIST;
+	}
+	np->hashed = true;
+	sock_hold(ndp_to_sk(np));
+	return 0;
+}
+
+/* A closed initiator that never sent anything leaves nothing to remember. */
+static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
+{
+	return np->acceptor || np->opened;
+}
+
+/**
+ * ndp_conn_unhash - take a connection out of the table for good
+ * @np:		connection
+ * @aborted:	it ended by a reset
+ *
+ * Leaves a tombstone in its place.  Drops the table's reference.
+ *
+ * Context: np->lock held; the caller has a reference of its own.
+ */
+void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_tombstone *tomb = np->tomb;
+
+	if (!np->hashed)
+		return;
+	np->hashed = false;
+
+	if (ndp_conn_leaves_tomb(np)) {
+		np->tomb = NULL;
+		tomb->entry.key = np->entry.key;
+		tomb->entry.tombstone = true;
+		tomb->rcv_nxt = np->rcv_nxt;
+		tomb->aborted = aborted;
+		rcu_read_lock();
+		WARN_ON_ONCE(rhashtable_replace_fast(&ndp_table,
+						     &np->entry.node,
+						     &tomb->entry.node,
+						     ndp_table_params));
+		rcu_read_unlock();
+		ndp_tomb_start(nn, tomb, !aborted && np->peer_done);
+	} else {
+		ndp_entry_remove(&np->entry);
+	}
+	sock_put(ndp_to_sk(np));
+}
+
+/* Unlink an entry whose memory its owner frees after a grace period. */
+void ndp_entry_remove(struct ndp_entry *e)
+{
+	rhashtable_remove_fast(&ndp_table, &e->node, ndp_table_params);
+}
+
+static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	u64 bytes, bits;
+	u32 iw;
+
+	if (np->iw_opt)
+		return np->iw_opt;
+	/* rate x base_rtt; both bounded so that 64 bits hold it */
+	bits = div_u64(rate_bps, 1000) * READ_ONCE(nn->base_rtt_us);
+	bytes = min_t(u64, div_u64(bits, 8000), NDP_IW_MAX_BYTES);
+	iw = DIV_ROUND_UP((u32)bytes, np->mss);
+	return clamp_t(u32, iw, NDP_IW_MIN,
+		       max_t(u32, NDP_IW_MAX_BYTES / np->mss, 1));
+}
+
+/**
+ * ndp_conn_setup - paths, segment size, initial window and timeout
+ * @np:		connection whose addresses, ports and connection id are set
+ * @gfp:	allocation
+ *
+ * Context: nobody else sees @np yet, or its lock is held.
+ * Return: 0, -ENOMEM, -ENETUNREACH and what routing says.
+ */
+int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+	struct dst_entry *dst;
+	u64 rate;
+	u32 mtu;
+	int err;
+
+	if (!np->tomb)
+		np->tomb = ndp_tomb_alloc(gfp);
+	if (!np->tomb)
+		return -ENOMEM;
+	err = ndp_paths_init(np);
+	if (err)
+		return err;
+	dst = ndp_path_dst(np, &np->paths->path[0]);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+
+	mtu = clamp_t(u32, dst_mtu(dst), 576, 65535);
+	np->mss = mtu - NDP_OUTER_LEN - NDP_HDR_LEN;
+	np->rcv_mss = np->mss;
+	np->rcv_truesize = SKB_TRUESIZE(np->mss);
+	rate = ndp_dev_rate(net, dst->dev);
+	np->iw = ndp_initial_window(np, rate);
+	/* Until the peer says otherwise it has room for a first window. */
+	np->snd_window = np->iw * np->mss;
+	ndp_rto_init(np);
+	np->isn = get_random_u32();
+	np->snd_una = np->isn;
+	np->snd_nxt = np->isn;
+	np->snd_last = np->isn - 1;
+	return 0;
+}
+
+/**
+ * ndp_conn_established - the peer has answered
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_established(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (sk->sk_state != TCP_SYN_SENT)
+		return;
+	ndp_set_state(sk, TCP_ESTABLISHED);
+	np->syn_at = 0;
+	sk->sk_state_change(sk);
+}
+
+/**
+ * ndp_conn_abort - end a connection at once
+ * @np:		connection
+ * @err:	what the application is told (positive errno), 0 for nothing
+ * @tell:	send the peer a reset
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (sk->sk_state == TCP_CLOSE)
+		return;
+	if (tell && (np->opened || np->acceptor))
+		ndp_send_rst(np);
+	ndp_set_state(sk, TCP_CLOSE);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	if (err)
+		WRITE_ONCE(sk->sk_err, err);
+	ndp_conn_unhash(np, true);
+	ndp_timer_stop(np);
+	ndp_pull_detach(np);
+	ndp_conn_purge(np);
+	sk->sk_write_space(sk);
+	sk_error_report(sk);
+	sk->sk_state_change(sk);
+}
+
+/**
+ * ndp_conn_check_done - end a connection that both sides have finished
+ * @np:		connection
+ *
+ * Both FINs received and acknowledged, and nobody reads here any more.
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_conn_check_done(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (!np->fin_sent || np->snd_una != np->snd_nxt)
+		return;
+	if (!np->rcv_fin || !sock_flag(sk, SOCK_DEAD) ||
+	    sk->sk_state == TCP_CLOSE)
+		return;
+	ndp_set_state(sk, TCP_CLOSE);
+	ndp_conn_unhash(np, false);
+	ndp_timer_stop(np);
+	ndp_pull_detach(np);
+	ndp_conn_purge(np);
+}
+
+static void ndp_purge_tx_list(struct ndp_sock *np)
+{
+	struct rb_node *node;
+
+	while ((node = rb_first(&np->txq))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		ndp_tx_done(np, skb);
+	}
+}
+
+/**
+ * ndp_conn_purge - free everything queued in either direction but what the
+ * application may still read
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct rb_node *node;
+	struct sk_buff *skb;
+
+	ndp_purge_tx_list(np);
+	while ((skb = __skb_dequeue(&np->sendq))) {
+		sk_wmem_queued_add(sk, -skb->truesize);
+		sk_mem_uncharge(sk, skb->truesize);
+		kfree_skb(skb);
+	}
+	np->sendq_bytes = 0;
+	while ((node = rb_first(&np->ooo))) {
+		skb = rb_to_skb(node);
+		rb_erase(node, &np->ooo);
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+	np->ooo_len = 0;
+	np->credit = 0;
+	if (!sock_flag(sk, SOCK_DEAD))
+		return;
+	while ((skb = __skb_dequeue(&sk->sk_receive_queue))) {
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+}

@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP receiving (NDP paper, section 3.2).
+ *
+ * Every DATA packet is answered at once: ACK when it is whole, NACK when it
+ * was trimmed, and each earns its sender a pull (pull.c).  A packet whose
+ * payload CRC is wrong, or for which there is no room, is answered as if it
+ * had been trimmed.  Packets arrive in any order; what lies beyond a gap waits
+ * in a tree by PSN.  Duplicates are acknowledged again and earn nothing.
+ *
+ * LAST on the highest PSN heard of ends pulling for new data; pulls earned by
+ * trimmed packets stay.
+ *
+ * All of it runs in the receive softirq under the connection's own lock, never
+ * in the socket backlog, so that a reader's copy delays no answer.
+ *
+ * Non-goals: the initial window and what may be sent (output.c).
+ */
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include "ndp.h"
+
+static int ndp_drop(struct net *net, struct sk_buff *skb, enum ndp_stat reason)
+{
+	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
+	kfree_skb(skb);
+	return 0;
+}
+
+static const struct ndphdr *ndp_hdr(const struct sk_buff *skb)
+{
+	return (const struct ndphdr *)(udp_hdr(skb) + 1);
+}
+
+static bool ndp_check_ok(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	__wsum sum = csum_partial(ndp_hdr(skb), sizeof(struct ndphdr), 0);
+
+	sum = csum_add(sum, (__force __wsum)iph->saddr);
+	return !csum_fold(csum_add(sum, (__force __wsum)iph->daddr));
+}
+
+/* Memory of received packets.  Context of all: np->lock held. */
+
+static bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (!sk_rmem_schedule(sk, skb, skb->truesize)) {
+		NDP_INC(sock_net(sk), DROP_MEMORY);
+		return false;
+	}
+	sk_mem_charge(sk, skb->truesize);
+	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+	if (np->listener)
+		atomic_add(skb->truesize, &ndp_sk(np->listener)->unaccepted);
+	return true;
+}
+
+/**
+ * ndp_rmem_uncharge - a received packet was consumed
+ * @np:		connection
+ * @skb:	packet
+ *
+ * Context: np->lock held.
+ */
+void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
+	sk_mem_uncharge(sk, skb->truesize);
+	if (np->listener)
+		atomic_sub(skb->truesize, &ndp_sk(np->listener)->unaccepted);
+}
+
+/**
+ * ndp_room - may one more packet be pulled?
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+bool ndp_room(const struct ndp_sock *np)
+{
+	const struct sock *sk = &np->inet.sk;
+	s64 used = atomic_read(&sk->sk_rmem_alloc) +
+		   (s64)np->reserved * np->rcv_truesize;
+
+	return used + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) || !used;
+}
+
+/* Is there room for this one?  The lowest missing PSN has a slot of its own. */
+static bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
+			 u32 psn)
+{
+	const struct sock *sk = &np->inet.sk;
+	int used = atomic_read(&sk->sk_rmem_alloc);
+	int limit = READ_ONCE(sk->sk_rcvbuf);
+
+	if (np->listener && atomic_read(&ndp_sk(np->listener)->unaccepted) +
+			    (int)skb->truesize > NDP_UNACCEPTED_MAX)
+		return false;
+	if (psn == np->rcv_nxt)
+		return used <= limit;
+	return used + (int)skb->truesize <= limit;
+}
+
+/* The tree of packets beyond a gap. */
+
+static bool ndp_ooo_find(const struct ndp_sock *np, u32 psn)
+{
+	const struct rb_node *node = np->ooo.rb_node;
+
+	while (node) {
+		u32 at = ndp_rx_cb(rb_to_skb(node))->psn;
+
+		if (at == psn)
+			return true;
+		node = psn_before(psn, at) ? node->rb_left : node->rb_right;
+	}
+	return false;
+}
+
+static void ndp_ooo_insert(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct rb_node **p = &np->ooo.rb_node, *parent = NULL;
+	u32 psn = ndp_rx_cb(skb)->psn;
+
+	while (*p) {
+		parent = *p;
+		p = psn_before(psn, ndp_rx_cb(rb_to_skb(parent))->psn) ?
+		    &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, p);
+	rb_insert_color(&skb->rbnode, &np->ooo);
+	np->ooo_len++;
+}
+
+static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	np->rcv_nxt++;
+	if (ndp_rx_cb(skb)->fin) {
+		np->rcv_fin = true;
+		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+		sock_set_flag(sk, SOCK_DONE);
+	}
+	if (skb->len) {
+		np->info.bytes_received += skb->len;
+		__skb_queue_tail(&sk->sk_receive_queue, skb);
+		return;
+	}
+	ndp_rmem_uncharge(np, skb);
+	kfree_skb(skb);
+}
+
+/* Queue a whole packet, and what it makes contiguous. */
+static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+	u32 psn = ndp_rx_cb(skb)->psn;
+	struct rb_node *node;
+
+	if (psn != np->rcv_nxt) {
+		ndp_ooo_insert(np, skb);
+		return;
+	}
+	ndp_rcv_in_order(np, skb);
+	while ((node = rb_first(&np->ooo))) {
+		skb = rb_to_skb(node);
+		if (ndp_rx_cb(skb)->psn != np->rcv_nxt)
+			break;
+		rb_erase(node, &np->ooo);
+		np->ooo_len--;
+		ndp_rcv_in_order(np, skb);
+	}
+	if (np->rcv_fin)
+		sk->sk_state_change(sk);
+	sk->sk_data_ready(sk);
+}
+
+/* How a DATA or FIN packet arrived. */
+enum ndp_arrival {
+	NDP_ARRIVED_WHOLE,
+	NDP_ARRIVED_TRIMMED,
+	NDP_ARRIVED_WRONG,	/* longer than it says */
+};
+
+static enum ndp_arrival ndp_arrival(const struct sk_buff *skb)
+{
+	unsigned int len = ntohs(ndp_hdr(skb)->len);
+	unsigned int have = skb->len - sizeof(struct udphdr) -
+			    sizeof(struct ndphdr);
+	unsigned int want = len ? len + NDP_CRC_LEN : 0;
+
+	if (have > want)
+		return NDP_ARRIVED_WRONG;
+	return have == want ? NDP_ARRIVED_WHOLE : NDP_ARRIVED_TRIMMED;
+}
+
+static bool ndp_crc_ok(struct sk_buff *skb)
+{
+	unsigned int off = sizeof(struct udphdr) + NDP_HDR_LEN;
+	unsigned int len = ntohs(ndp_hdr(skb)->len);
+
+	if (!len)
+		return true;
+	/* ndp_validate() made it linear up to here. */
+	return get_unaligned_be32(ndp_hdr(skb) + 1) ==
+	       ndp_skb_crc(skb, off, len);
+}
+
+/* The PSN that the peer's first packet had fixes all others. */
+static bool ndp_psn_valid(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u32 irs = ntohl(nh->psn) - ntohl(nh->psn_off);
+
+	if (!np->irs_known) {
+		np->irs_known = true;
+		np->irs = irs;
+		np->rcv_nxt = irs;
+		np->rcv_max = irs - 1;
+	}
+	return np->irs == irs;
+}
+
+/* The highest PSN heard of decides whether new data is pulled. */
+static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
+{
+	if (psn_before(np->rcv_max, psn)) {
+		np->rcv_max = psn;
+		np->rcv_last = nh->flags & NDP_F_LAST;
+	}
+	if (np->rcv_last)
+		np->pull_new = 0;
+	/* Nothing is missing and nothing follows: no pulled packet will come. */
+	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1)
+		np->reserved = 0;
+}
+
+/* An arrival pays back the room that was reserved when it was pulled. */
+static void ndp_note_pulled(struct ndp_sock *np, const struct ndphdr *nh,
+			    bool trimmed)
+{
+	if (nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX))
+		return;
+	if (np->reserved)
+		np->reserved--;
+	if (!(nh->flags & NDP_F_SYN))
+		ndp_pull_feedback(np, trimmed);
+}
+
+/* Trimmed packets can be pulled as often as packets are missing, no more. */
+static void ndp_earn_rtx(struct ndp_sock *np)
+{
+	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+
+	np->pull_rtx = min(np->pull_rtx + 1, missing);
+}
+
+static void ndp_answer(struct ndp_sock *np, const struct sk_buff *skb,
+		       enum ndp_type type)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	u8 flags = nh->flags & NDP_F_RTX;
+
+	if (INET_ECN_is_ce(ip_hdr(skb)->tos))
+		flags |= NDP_F_ECE;
+	if (np->fin_sent && np->snd_una == np->snd_nxt)
+		flags |= NDP_F_LAST;
+	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
+}
+
+/* After an answer: what was granted beyond what the answer told. */
+static void ndp_tell_pulls(struct ndp_sock *np)
+{
+	if (np->pull_told != np->pull_sent)
+		ndp_send_pull(np);
+}
+
+/* A packet without usable payload. */
+static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+
+	ndp_note_last(np, nh, ntohl(nh->psn));
+	ndp_note_pulled(np, nh, true);
+	ndp_earn_rtx(np);
+	ndp_pull_request(np);
+	ndp_answer(np, skb, NDP_NACK);
+	kfree_skb(skb);
+}
+
+/* Make @skb what the reader gets: payload alone, and its place. */
+static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
+{
+	bool fin = ndp_hdr_type(nh) == NDP_FIN;
+	u32 psn = ntohl(nh->psn);
+	unsigned int len = ntohs(nh->len);
+
+	__skb_pull(skb, sizeof(struct udphdr) + sizeof(struct ndphdr));
+	if (len)
+		__skb_pull(skb, NDP_CRC_LEN);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+	skb->dev = NULL;
+	*ndp_rx_cb(skb) = (struct ndp_rx_cb) { .psn = psn, .fin = fin };
+}
+
+static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct ndphdr nh = *ndp_hdr(skb);
+	u8 tos = ip_hdr(skb)->tos;
+	u32 psn = ntohl(nh.psn);
+	unsigned int len = ntohs(nh.len);
+	u8 flags = nh.flags & NDP_F_RTX;
+
+	np->rcv_mss = max(np->rcv_mss, len);
+	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	ndp_rcv_strip(skb, &nh);
+	ndp_note_pulled(np, &nh, false);
+	ndp_rcv_queue(np, skb);
+	ndp_note_last(np, &nh, psn);
+	if (ndp_hdr_type(&nh) == NDP_DATA && !np->rcv_last)
+		np->pull_new++;
+	ndp_pull_request(np);
+	if (INET_ECN_is_ce(tos))
+		flags |= NDP_F_ECE;
+	if (np->fin_sent && np->snd_una == np->snd_nxt)
+		flags |= NDP_F_LAST;
+	ndp_send_answer(np, NDP_ACK, psn, ntohs(nh.path), flags);
+	if (np->rcv_fin && sock_flag(sk, SOCK_DEAD))
+		np->orphan_at = 0;
+	ndp_conn_check_done(np);
+}
+
+/* DATA or FIN.  Consumes @skb. */
+static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+	const struct ndphdr *nh = ndp_hdr(skb);
+	enum ndp_arrival how = ndp_arrival(skb);
+	u32 psn = ntohl(nh->psn);
+	s32 ahead;
+
+	if (!ndp_psn_valid(np, nh)) {
+		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
+		return;
+	}
+	ahead = psn - np->rcv_nxt;
+	if (ahead >= NDP_MAX_WINDOW || ahead < -2 * NDP_MAX_WINDOW) {
+		ndp_drop(net, skb, NDP_STAT_DROP_WINDOW);
+		return;
+	}
+	ndp_pull_device(np, skb->dev);
+	if (ndp_hdr_type(nh) == NDP_FIN)
+		NDP_INC(net, FIN_IN);
+	else if (how == NDP_ARRIVED_WHOLE)
+		NDP_INC(net, DATA_IN);
+	else
+		NDP_INC(net, TRIMMED_IN);
+	if (how == NDP_ARRIVED_WHOLE)
+		np->info.data_in++;
+	else
+		np->info.trims_in++;
+
+	if (ahead < 0 || ndp_ooo_find(np, psn)) {
+		NDP_INC(net, DUP_IN);
+		np->info.dups_in++;
+		ndp_answer(np, skb, NDP_ACK);
+		kfree_skb(skb);
+		return;
+	}
+	if (how == NDP_ARRIVED_WHOLE && !ndp_crc_ok(skb)) {
+		NDP_INC(net, CRC_IN);
+		np->info.crc_in++;
+		how = NDP_ARRIVED_TRIMMED;
+	}
+	if (how == NDP_ARRIVED_WHOLE &&
+	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
+		NDP_INC(net, NO_ROOM_IN);
+		np->info.noroom_in++;
+		how = NDP_ARRIVED_TRIMMED;
+	}
+	if (how == NDP_ARRIVED_WHOLE) {
+		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
+		ndp_rcv_whole(np, skb);
+	} else {
+		ndp_rcv_trimmed(np, skb);
+	}
+	ndp_tell_pulls(np);
+}
+
+/* Nobody reads any more, and the peer goes on sending: as TCP, reset. */
+static bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	u32 psn = ntohl(nh->psn);
+
+	if (!sock_flag(ndp_to_sk(np), SOCK_DEAD) || np->listener ||
+	    ndp_hdr_type(nh) != NDP_DATA || !nh->len)
+		return false;
+	if (!np->irs_known || psn_before(psn, np->rcv_nxt))
+		return false;
+	ndp_conn_abort(np, 0, true);
+	return true;
+}
+
+/* The sender's side: answers. */
+
+static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u32 pull = ntohl(nh->pull);
+	u32 advance = pull - np->pull_rcvd;
+	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
+
+	np->snd_window = ntohl(nh->window);
+	if ((s32)advance <= 0)
+		return;
+	/* No peer has earned more than a window of packets is. */
+	if (advance > NDP_MAX_WINDOW) {
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
+		return;
+	}
+	np->pull_rcvd = pull;
+	np->info.pulls_in += advance;
+	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
+	np->credit = min(np->credit + advance, keep);
+	np->expect_pulls -= min(np->expect_pulls, advance);
+	np->probe_at = 0;
+	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
+}
+
+static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	np->info.bytes_acked += skb->len;
+	np->backoff = 0;
+	if (psn_before(np->snd_last, cb->psn))
+		np->expect_pulls++;
+	ndp_tx_done(np, skb);
+}
+
+/*
+ * All that we sent is acknowledged, our FIN included, and so is the peer's: it
+ * may have been told before that was so, tell it that we are done.
+ */
+static void ndp_tell_done(struct ndp_sock *np)
+{
+	if (!np->fin_sent || np->snd_una != np->snd_nxt)
+		return;
+	if (np->rcv_fin)
+		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST);
+	else if (sock_flag(ndp_to_sk(np), SOCK_DEAD))
+		np->orphan_at = ktime_get_ns() + NDP_ORPHAN_TIME;
+}
+
+static void ndp_acked(struct ndp_sock *np, bool was_done)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (!was_done)
+		ndp_tell_done(np);
+	sk->sk_write_space(sk);
+	if (np->fin_sent && np->snd_una == np->snd_nxt)
+		sk->sk_state_change(sk);
+	ndp_conn_check_done(np);
+}
+
+static bool ndp_all_acked(const struct ndp_sock *np)
+{
+	return np->fin_sent && np->snd_una == np->snd_nxt;
+}
+
+static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_all_acked(np);
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+
+	np->info.acks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_rcv_credit(np, nh);
+	if (nh->flags & NDP_F_LAST)
+		np->peer_done = true;
+	if (skb) {
+		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+		if (!cb->rtx && !(nh->flags & NDP_F_RTX))
+			ndp_rtt_sample(np, ktime_get_ns() - cb->sent_at);
+		if (ntohs(nh->echo_path) < np->paths->n)
+			np->paths->path[ntohs(nh->echo_path)].acks++;
+		np->ack_share += (256 - np->ack_share) / 16;
+		ndp_ack_packet(np, skb);
+	}
+	ndp_acked(np, done);
+}
+
+static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	struct ndp_tx_cb *cb;
+
+	np->info.nacks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_rcv_credit(np, nh);
+	if (!skb)
+		return;
+	cb = ndp_tx_cb(skb);
+	/* Of an earlier transmission: the latest is still under way. */
+	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->echo_path))
+		return;
+	np->paths->path[cb->path].nacks++;
+	np->ack_share -= np->ack_share / 16;
+	np->backoff = 0;
+	np->expect_pulls++;
+	ndp_tx_nacked(np, skb);
+}
+
+/* All below the PSN of a PULL have arrived. */
+static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
+{
+	struct rb_node *node;
+
+	if (psn - np->snd_una > np->snd_nxt - np->snd_una)
+		return;
+	while ((node = rb_first(&np->txq))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
+			break;
+		ndp_ack_packet(np, skb);
+	}
+}
+
+/*
+ * The peer owes us nothing, and what we have sent was answered: start over as
+ * after idleness, within its room.
+ */
+static void ndp_restart(struct ndp_sock *np)
+{
+	struct ndp_tx_cb *cb, *next;
+
+	if (np->flight_pkts)
+		return;
+	np->snd_last = np->snd_nxt - 1;
+	np->flight_old = 0;
+	np->pushed_new = 0;
+	np->expect_pulls = 0;
+	list_for_each_entry_safe(cb, next, &np->rtx, list)
+		ndp_tx_lost(np, container_of((void *)cb, struct sk_buff, cb));
+}
+
+static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_all_acked(np);
+	u32 una = np->snd_una;
+
+	ndp_rcv_credit(np, nh);
+	ndp_rcv_cumulative(np, ntohl(nh->psn));
+	if (nh->flags & NDP_F_LAST && np->snd_window && !np->credit)
+		ndp_restart(np);
+	if (np->snd_una != una)
+		ndp_acked(np, done);
+}
+
+/* The peer has data and no credit: tell it how things stand. */
+static void ndp_rcv_probe(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	ndp_pull_device(np, skb->dev);
+	/* No room: it is owed a pull as soon as there is. */
+	if (!np->pull_new && !np->pull_rtx && !ndp_room(np))
+		np->pull_new = 1;
+	ndp_pull_request(np);
+	ndp_send_pull(np);
+}
+
+/*
+ * A header came back because a header queue was full (section 3.2.4).  Send
+ * the packet again only if no pull is to be expected that would do it, if all
+ * that is outstanding was returned, or if most packets are getting through and
+ * this was the fault of one path.
+ */
+static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	struct net *net = sock_net(ndp_to_sk(np));
+	struct ndp_tx_cb *cb;
+
+	np->info.bounces_in++;
+	if (!skb)
+		return;
+	cb = ndp_tx_cb(skb);
+	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->path))
+		return;
+	np->paths->path[cb->path].nacks++;
+	np->backoff = 0;
+	if (!np->expect_pulls || np->ack_share > 128) {
+		NDP_INC(net, BOUNCED_RTX);
+		ndp_tx_lost(np, skb);
+	} else {
+		ndp_tx_nacked(np, skb);
+	}
+}
+
+static void ndp_rcv_rst(struct ndp_sock *np)
+{
+	bool opening = ndp_to_sk(np)->sk_state == TCP_SYN_SENT;
+
+	ndp_conn_abort(np, opening ? ECONNREFUSED : ECONNRESET, false);
+}
+
+/* Everything but DATA and FIN.  Consumes @skb. */
+static void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	struct net *net = sock_net(ndp_to_sk(np));
+
+	switch (ndp_hdr_type(nh)) {
+	case NDP_ACK:
+		NDP_INC(net, ACK_IN);
+		ndp_rcv_ack(np, nh);
+		break;
+	case NDP_NACK:
+		NDP_INC(net, NACK_IN);
+		ndp_rcv_nack(np, nh);
+		break;
+	case NDP_PULL:
+		NDP_INC(net, PULL_IN);
+		ndp_rcv_pull(np, nh);
+		break;
+	case NDP_PROBE:
+		NDP_INC(net, PROBE_IN);
+		ndp_rcv_probe(np, skb);
+		break;
+	case NDP_RST:
+		NDP_INC(net, RST_IN);
+		ndp_rcv_rst(np);
+		break;
+	}
+	kfree_skb(skb);
+}
+
+/* Context: np->lock held.  Consumes @skb. */
+static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	enum ndp_type type = ndp_hdr_type(nh);
+	struct net *net = sock_net(ndp_to_sk(np));
+
+	if (ndp_to_sk(np)->sk_state == TCP_CLOSE) {
+		ndp_drop(net, skb, NDP_STAT_DROP_CLOSED);
+		return;
+	}
+	if (nh->flags & NDP_F_BOUNCED) {
+		NDP_INC(net, BOUNCED_IN);
+		ndp_rcv_bounced(np, nh);
+		kfree_skb(skb);
+		ndp_output(np);
+		return;
+	}
+	if (type != NDP_RST)
+		ndp_conn_established(np);
+	np->silent_since = 0;
+	if (np->snd_una != np->snd_nxt || np->probe_at)
+		np->silent_since = ktime_get_ns();
+	if (type == NDP_DATA || type == NDP_FIN) {
+		/* FIN_WAIT2 and the like: nobody is there to read. */
+		if (ndp_rcv_after_close(np, skb))
+			kfree_skb(skb);
+		else
+			ndp_rcv_data(np, skb);
+	} else {
+		ndp_rcv_control(np, skb);
+	}
+	ndp_output(np);
+}
+
+static void ndp_key_of(struct net *net, const struct sk_buff *skb,
+		       struct ndp_key *key)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	bool from_acceptor = nh->vdt & NDP_FROM_ACCEPTOR;
+	/* A bounced header is back at the end that sent it. */
+	bool bounced = nh->flags & NDP_F_BOUNCED;
+
+	memset(key, 0, sizeof(*key));
+	key->net = net;
+	key->conn_id = nh->conn_id;
+	key->acceptor = from_acceptor == bounced;
+	key->iport = from_acceptor ? nh->dport : nh->sport;
+	key->aport = from_acceptor ? nh->sport : nh->dport;
+	if (key->acceptor)
+		key->initiator = ip_hdr(skb)->saddr;
+}
+
+/* Context: RCU read side.  Return: connection with a reference, or NULL. */
+static struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
+{
+	struct ndp_sock *np = container_of(e, struct ndp_sock, entry);
+
+	if (!refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt))
+		return NULL;
+	return np;
+}
+
+/*
+ * A packet of no connection.  With SYN it may open one; else whoever sends
+ * data on it should know that it is gone.
+ */
+static struct ndp_sock *ndp_rcv_stranger(struct net *net, struct sk_buff *skb,
+					 const struct ndp_key *key,
+					 enum ndp_stat *reason)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	enum ndp_type type = ndp_hdr_type(nh);
+	struct ndp_sock *np;
+	struct sock *lsk;
+
+	*reason = NDP_STAT_DROP_NO_CONN;
+	if (nh->flags & NDP_F_BOUNCED)
+		return NULL;
+	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
+		return NULL;
+	if (!(nh->flags & NDP_F_SYN) || nh->vdt & NDP_FROM_ACCEPTOR ||
+	    type == NDP_PROBE) {
+		ndp_send_reply(net, skb, NDP_RST, 0);
+		return NULL;
+	}
+	lsk = ndp_listen_lookup(net, ip_hdr(skb)->daddr, nh->dport);
+	if (!lsk) {
+		*reason = NDP_STAT_DROP_NO_LISTENER;
+		ndp_send_reply(net, skb, NDP_RST, 0);
+		return NULL;
+	}
+	*reason = NDP_STAT_DROP_BACKLOG;
+	if (ndp_tomb_full(ndp_pernet(net))) {
+		*reason = NDP_STAT_DROP_TOMB_FULL;
+		np = NULL;
+	} else {
+		np = ndp_listen_open(lsk, skb, key);
+	}
+	sock_put(lsk);
+	return np;
+}
+
+/* Return: a Drop counter, or __NDP_STAT_MAX for a packet in good order. */
+static enum ndp_stat ndp_validate(struct sk_buff *skb)
+{
+	unsigned int need = sizeof(struct udphdr) + sizeof(struct ndphdr);
+	const struct ndphdr *nh;
+
+	/* With the CRC, if it is there. */
+	if (!pskb_may_pull(skb, clamp_t(unsigned int, skb->len, need,
+					need + NDP_CRC_LEN)))
+		return NDP_STAT_DROP_SHORT;
+	nh = ndp_hdr(skb);
+	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_LOOPBACK)
+		return NDP_STAT_DROP_ADDRESS;
+	if (ndp_hdr_version(nh) != NDP_VERSION)
+		return NDP_STAT_DROP_VERSION;
+	if (!ndp_check_ok(skb))
+		return NDP_STAT_DROP_CHECKSUM;
+	switch (ndp_hdr_type(nh)) {
+	case NDP_DATA:
+	case NDP_FIN:
+		if (ndp_hdr_type(nh) == NDP_FIN && nh->len)
+			return NDP_STAT_DROP_LENGTH;
+		if (ndp_arrival(skb) == NDP_ARRIVED_WRONG)
+			return NDP_STAT_DROP_LENGTH;
+		break;
+	case NDP_ACK:
+	case NDP_NACK:
+	case NDP_PULL:
+	case NDP_PROBE:
+	case NDP_RST:
+		if (skb->len != sizeof(struct udphdr) + sizeof(struct ndphdr))
+			return NDP_STAT_DROP_LENGTH;
+		/* Switches return trimmed DATA only. */
+		if (nh->flags & NDP_F_BOUNCED)
+			return NDP_STAT_DROP_TYPE;
+		break;
+	default:
+		return NDP_STAT_DROP_TYPE;
+	}
+	return __NDP_STAT_MAX;
+}
+
+/**
+ * ndp_rcv - a packet arrived at the namespace's UDP socket
+ * @udp:	that socket
+ * @skb:	packet, data at the UDP header
+ *
+ * Context: softirq, RCU read side.
+ * Return: 0, the packet was consumed.
+ */
+int ndp_rcv(struct sock *udp, struct sk_buff *skb)
+{
+	struct net *net = sock_net(udp);
+	enum ndp_stat reason = ndp_validate(skb);
+	struct ndp_sock *np = NULL;
+	struct ndp_entry *e;
+	struct ndp_key key;
+
+	if (reason != __NDP_STAT_MAX)
+		return ndp_drop(net, skb, reason);
+
+	ndp_key_of(net, skb, &key);
+	e = ndp_entry_lookup(&key);
+	if (e && e->tombstone) {
+		ndp_tomb_rcv(net, container_of(e, struct ndp_tombstone, entry),
+			     skb);
+		kfree_skb(skb);
+		return 0;
+	}
+	reason = NDP_STAT_DROP_CLOSED;
+	if (e)
+		np = ndp_conn_get(e);
+	else
+		np = ndp_rcv_stranger(net, skb, &key, &reason);
+	if (!np)
+		return ndp_drop(net, skb, reason);
+
+	spin_lock_bh(&np->lock);
+	ndp_rcv_conn(np, skb);
+	spin_unlock_bh(&np->lock);
+	sock_put(ndp_to_sk(np));
+	return 0;
+}

@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, what its files share.
+ *
+ * Names: "conn" is a socket that has a peer.  An entry is what the demux table
+ * holds: a conn or the tombstone that a conn leaves.  PSNs are packet sequence
+ * numbers, compared modulo 2^32.
+ *
+ * Locks, outermost first (Documentation/locking.md):
+ *
+ *   lock_sock(sk)	system calls against each other: buffers being filled
+ *			and drained, state changes asked for by the application
+ *   ndp_sock.lock	all protocol state, the memory account of the socket
+ *			and both queues; taken with softirqs off, from receive,
+ *			timers and system calls
+ *   ndp_pullq.lock	a device's round of connections
+ *   ndp_net.bind_lock, ndp_net.tomb_lock, sk_receive_queue.lock (unused)
+ *
+ * A listener's ndp_sock.lock is taken with no other ndp_sock.lock held.
+ */
+#ifndef _NDP_NDP_H
+#define _NDP_NDP_H
+
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/ip.h>
+#include <linux/rhashtable.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/udp.h>
+#include <net/inet_sock.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/ndp_wire.h>
+#include <net/sock.h>
+#include <uapi/linux/ndp.h>
+
+#define NDP_MSEC		((u64)NSEC_PER_MSEC)
+
+/* Bytes in front of the payload, and of those the IP and UDP headers. */
+#define NDP_OUTER_LEN		(sizeof(struct iphdr) + sizeof(struct udphdr))
+#define NDP_HEADROOM		(MAX_HEADER + NDP_OUTER_LEN + NDP_HDR_LEN)
+
+/* Preamble, start delimiter, Ethernet header, FCS and gap of one frame. */
+#define NDP_ETH_OVERHEAD	(8 + 14 + 4 + 12)
+
+/*
+ * Smallest initial window, packets (design: at least 10), and largest, bytes:
+ * what 100 Gb/s carry in 170 us.
+ */
+#define NDP_IW_MIN		10
+#define NDP_IW_MAX_BYTES	(2 << 20)
+
+/*
+ * A buffer takes what the largest initial window weighs as skbs, so that a
+ * receiver that reads at line rate never refuses a packet.
+ */
+#define NDP_BUF_DEFAULT		(2 * NDP_IW_MAX_BYTES)
+
+/* First windows that wait for accept(), per listener, bytes. */
+#define NDP_UNACCEPTED_MAX	(4 << 20)
+
+/* Packets of one socket in the local qdisc, as TCP's small queues. */
+#define NDP_QDISC_PKTS		2
+
+/* Rate assumed of a device that tells none, bits per second. */
+#define NDP_RATE_DEFAULT	10000000000ULL
+
+/* Retransmission timeout, and the time after which a peer is given up. */
+#define NDP_RTO_MIN		(1 * NDP_MSEC)
+#define NDP_RTO_MAX		(200 * NDP_MSEC)
+#define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
+
+/* A sender that has data and no credit asks after this long, doubling. */
+#define NDP_PROBE_MIN		(10 * NDP_MSEC)
+#define NDP_PROBE_MAX		(200 * NDP_MSEC)
+
+/* A bare opening leaves after this long if nobody writes or waits. */
+#define NDP_SYN_DELAY		(1 * NDP_MSEC)
+
+/* Maximum segment lifetime, and a closed half that its peer keeps open. */
+#define NDP_MSL			(1000 * NDP_MSEC)
+#define NDP_ORPHAN_TIME		(60 * 1000 * NDP_MSEC)
+
+/* Tombstones of a namespace. */
+#define NDP_TOMBSTONES_MAX	262144
+
+/* Depth of a switch's data queue that the initial RTO allows for. */
+#define NDP_SWITCH_LIMIT	8
+/* Store-and-forward hops of a three-tier fabric. */
+#define NDP_SWITCH_HOPS		6
+
+/* Counters of a namespace, shown in /proc/net/ndp_stat. */
+#define NDP_STATS(X)							\
+	X(DATA_OUT,		"DataOut")				\
+	X(DATA_BYTES_OUT,	"DataBytesOut")				\
+	X(DATA_PUSHED,		"DataPushed")				\
+	X(DATA_RTX,		"DataRtx")				\
+	X(ACK_OUT,		"AckOut")				\
+	X(NACK_OUT,		"NackOut")				\
+	X(PULL_OUT,		"PullOut")				\
+	X(PULLED_OUT,		"PulledOut")				\
+	X(PROBE_OUT,		"ProbeOut")				\
+	X(FIN_OUT,		"FinOut")				\
+	X(RST_OUT,		"RstOut")				\
+	X(LOCAL_DROP,		"LocalDrop")				\
+	X(DATA_IN,		"DataIn")				\
+	X(DATA_BYTES_IN,	"DataBytesIn")				\
+	X(TRIMMED_IN,		"TrimmedIn")				\
+	X(CRC_IN,		"CrcIn")				\
+	X(NO_ROOM_IN,		"NoRoomIn")				\
+	X(DUP_IN,		"DupIn")				\
+	X(ACK_IN,		"AckIn")				\
+	X(NACK_IN,		"NackIn")				\
+	X(PULL_IN,		"PullIn")				\
+	X(PULLED_IN,		"PulledIn")				\
+	X(PROBE_IN,		"ProbeIn")				\
+	X(FIN_IN,		"FinIn")				\
+	X(RST_IN,		"RstIn")				\
+	X(BOUNCED_IN,		"BouncedIn")				\
+	X(BOUNCED_RTX,		"BouncedRtx")				\
+	X(TIMEOUTS,		"Timeouts")				\
+	X(GIVEN_UP,		"GivenUp")				\
+	X(ACTIVE_OPENS,		"ActiveOpens")				\
+	X(PASSIVE_OPENS,	"PassiveOpens")				\
+	X(TOMB_HITS,		"TombstoneHits")			\
+	X(DROP_SHORT,		"DropShort")				\
+	X(DROP_VERSION,		"DropVersion")				\
+	X(DROP_TYPE,		"DropType")				\
+	X(DROP_CHECKSUM,	"DropChecksum")				\
+	X(DROP_LENGTH,		"DropLength")				\
+	X(DROP_ADDRESS,		"DropAddress")				\
+	X(DROP_NO_CONN,		"DropNoConn")				\
+	X(DROP_NO_LISTENER,	"DropNoListener")			\
+	X(DROP_BACKLOG,		"DropBacklog")				\
+	X(DROP_TOMB_FULL,	"DropTombstonesFull")			\
+	X(DROP_CLOSED,		"DropClosed")				\
+	X(DROP_WINDOW,		"DropWindow")				\
+	X(DROP_PSN,		"DropPsn")				\
+	X(DROP_PULL,		"DropPull")				\
+	X(DROP_MEMORY,		"DropMemory")
+
+enum ndp_stat {
+#define X(id, name) NDP_STAT_##id,
+	NDP_STATS(X)
+#undef X
+	__NDP_STAT_MAX,
+};
+
+struct ndp_stats {
+	u64 v[__NDP_STAT_MAX];
+};
+
+/**
+ * struct ndp_net - a namespace's share
+ * @udp:	kernel socket on which packets arrive, NULL until first needed
+ * @udp_mutex:	serialises its making and @udp_port
+ * @stats:	counters, per CPU
+ * @udp_port:	UDP destination port, host order
+ * @base_rtt_us: round-trip time of the idle network, for the initial window
+ * @n_paths:	entropy values of a connection without configured paths
+ * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
+ * @bind_lock:	guards @bind and all bind_node in it
+ * @bind:	bound sockets by port
+ * @listen:	listeners by port; written under @bind_lock, read under RCU
+ * @tomb_lock:	guards the lists below and @tombs
+ * @tomb_short:	tombstones of acknowledged closes, oldest first
+ * @tomb_long:	all others, oldest first
+ * @tomb_work:	removes expired ones
+ * @tombs:	how many there are
+ * @path_lock:	guards writing of @path_dsts
+ * @path_dsts:	configured destinations, longest prefix first, RCU
+ * @sysctl_header: registration
+ * @sysctl_table: the namespace's copy of the table
+ */
+struct ndp_net {
+	struct socket		*udp;
+	struct mutex		udp_mutex;
+	struct ndp_stats __percpu *stats;
+	int			udp_port;
+	int			base_rtt_us;
+	int			n_paths;
+	int			pull_rate_mbit;
+
+	spinlock_t		bind_lock;
+#define NDP_BIND_BUCKETS 256
+	struct hlist_head	bind[NDP_BIND_BUCKETS];
+	struct hlist_head	listen[NDP_BIND_BUCKETS];
+
+	spinlock_t		tomb_lock;
+	struct list_head	tomb_short;
+	struct list_head	tomb_long;
+	struct delayed_work	tomb_work;
+	unsigned int		tombs;
+
+	struct mutex		path_lock;
+	struct list_head	path_dsts;
+
+	struct ctl_table_header	*sysctl_header;
+	struct ctl_table	*sysctl_table;
+};
+
+extern unsigned int ndp_net_id;
+
+static inline struct ndp_net *ndp_pernet(const struct net *net)
+{
+	return net_generic(net, ndp_net_id);
+}
+
+#define NDP_INC(net, id) \
+	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
+#define NDP_ADD(net, id, n) \
+	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
+
+/**
+ * struct ndp_key - what a packet must match to belong to a connection
+ * @net:	namespace
+ * @conn_id:	as on the wire
+ * @initiator:	initiator's primary address in the acceptor's entry, else 0:
+ *		what returns to the initiator may come to any alias of it
+ * @iport:	initiator's NDP port
+ * @aport:	acceptor's
+ * @acceptor:	whether this entry is the acceptor's end
+ */
+struct ndp_key {
+	const struct net	*net;
+	__be64			conn_id;
+	__be32			initiator;
+	__be16			iport;
+	__be16			aport;
+	u64			acceptor;
+};
+
+/**
+ * struct ndp_entry - an element of the demux table
+ * @node:	linkage
+ * @key:	constant while linked
+ * @tombstone:	embedded in an ndp_tombstone rather than in an ndp_sock
+ */
+struct ndp_entry {
+	struct rhash_head	node;
+	struct ndp_key		key;
+	bool			tombstone;
+};
+
+/**
+ * struct ndp_tombstone - remembers a connection past its end (section 3.2.2)
+ * @entry:	in the demux table
+ * @list:	in one of ndp_net's lists
+ * @expires:	ktime_get_ns() at which every copy of its packets is gone
+ * @rcv_nxt:	all PSNs below it had been received
+ * @aborted:	ended by a reset: answer what asks with another
+ * @rcu:	readers of the table may still look at it
+ *
+ * Allocated together with the connection, so that closing cannot fail.
+ */
+struct ndp_tombstone {
+	struct ndp_entry	entry;
+	struct list_head	list;
+	u64			expires;
+	u32			rcv_nxt;
+	bool			aborted;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct ndp_path - one way to the peer
+ * @daddr:	peer's address or alias that selects it
+ * @sport:	UDP source port, the ECMP entropy
+ * @mark:	routing mark, 0 for the socket's
+ * @dst:	route, revalidated at each use
+ * @acks:	packets acknowledged that went this way
+ * @nacks:	packets trimmed on it
+ * @losses:	packets lost on it
+ */
+struct ndp_path {
+	__be32			daddr;
+	__be16			sport;
+	u32			mark;
+	struct dst_entry	*dst;
+	u32			acks;
+	u32			nacks;
+	u32			losses;
+};
+
+/**
+ * struct ndp_round - a permutation of the paths being used up
+ * @order:	indices of paths
+ * @pos:	next to use; at the end a fresh permutation is drawn
+ */
+struct ndp_round {
+	u16			*order;
+	u16			pos;
+};
+
+/**
+ * struct ndp_paths - the paths of a connection
+ * @n:		how many
+ * @data:	round of DATA
+ * @control:	round of everything else
+ * @path:	the paths
+ */
+struct ndp_paths {
+	u16			n;
+	struct ndp_round	data;
+	struct ndp_round	control;
+	struct ndp_path		path[];
+};
+
+/**
+ * struct ndp_pullq - the pull queue of a device (section 3.2)
+ * @node:	in the table of all, by @dev
+ * @dev:	device, not held: removed when it unregisters
+ * @ref:	table and connections
+ * @rate_bps:	link speed, bits per second; 0 when unknown
+ * @lock:	guards what follows
+ * @round:	connections that have earned pulls, served in turn
+ * @timer:	runs when @next is due and @round has something
+ * @next:	ktime_get_ns() before which no further pull leaves
+ * @dead:	device gone, nothing may be queued any more
+ * @share:	part of @rate_bps in use, 1/1024; lowered while pulled packets
+ *		come trimmed
+ * @epoch_end:	when @share is looked at next
+ * @pulled_in:	pulled packets that arrived in this epoch
+ * @trimmed_in:	of them, trimmed
+ * @rcu:	for lookups
+ */
+struct ndp_pullq {
+	struct hlist_node	node;
+	struct net_device	*dev;
+	refcount_t		ref;
+	u64			rate_bps;
+
+	spinlock_t		lock;
+	struct list_head	round;
+	struct hrtimer		timer;
+	u64			next;
+	bool			dead;
+	u32			share;
+	u64			epoch_end;
+	u32			pulled_in;
+	u32			trimmed_in;
+	struct rcu_head		rcu;
+};
+
+/* What the send queue knows of a numbered packet, in skb->cb. */
+enum ndp_tx_state {
+	NDP_TX_FLIGHT,		/* sent, no answer yet; on ndp_sock.flight */
+	NDP_TX_NACKED,		/* waits for a pull; on .rtx */
+	NDP_TX_LOST,		/* may leave without one; on .lost */
+};
+
+struct ndp_tx_cb {
+	struct list_head	list;
+	u64			sent_at;
+	u32			psn;
+	u32			tx_seq;
+	__be32			crc;
+	u16			path;
+	u8			flags;		/* NDP_F_SYN, _LAST as first sent */
+	u8			state : 2,
+				fin : 1,
+				rtx : 1,	/* sent more than once */
+				local_drop : 1;	/* own qdisc refused it */
+};
+
+static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct ndp_tx_cb) > sizeof_field(struct sk_buff, cb));
+	return (struct ndp_tx_cb *)skb->cb;
+}
+
+/* And the receive queue; @off is how much of the skb has been read. */
+struct ndp_rx_cb {
+	u32			psn;
+	u32			off;
+	bool			fin;
+};
+
+static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
+{
+	return (struct ndp_rx_cb *)skb->cb;
+}
+
+/**
+ * struct ndp_sock - an AF_NDP socket
+ *
+ * Identity
+ * @inet:	must be first; the IP output path reads it
+ * @entry:	in the demux table while @hashed
+ * @tomb:	ready for the end of the connection
+ * @bind_node:	in ndp_net.bind while @bound
+ * @listen_node: in ndp_net.listen while listening
+ * @acceptor:	this end was opened by a packet
+ * @lock:	guards all below unless noted
+ *
+ * Listener
+ * @accept_q:	children that nobody accepted yet
+ * @accept_node: child: in its listener's @accept_q
+ * @listener:	child: its listener while unaccepted, held
+ * @unaccepted:	payload memory of all unaccepted children
+ *
+ * Sender
+ * @sendq:	written, not numbered
+ * @txq:	numbered, not acknowledged, by PSN
+ * @flight:	of them, sent and unanswered, by time of sending
+ * @rtx:	of them, known trimmed, waiting for a pull
+ * @lost:	of them, to be sent again without a pull
+ * @isn:	first PSN
+ * @snd_una:	lowest PSN not acknowledged
+ * @snd_nxt:	next PSN
+ * @snd_last:	highest PSN that left with LAST
+ * @credit:	packets pulled and not sent
+ * @pull_rcvd:	highest pull counter received
+ * @expect_pulls: packets answered that should have earned a pull not received
+ * @flight_bytes: payload on @flight
+ * @flight_old:	of that, at or below @snd_last
+ * @pushed_new:	payload pushed above @snd_last, answered or not
+ * @snd_window:	peer's room
+ * @iw:		initial window, packets
+ * @iw_opt:	NDP_IW
+ * @mss:	payload per packet
+ * @ack_share:	moving share of ACKs among answers, 0 to 256
+ * @more:	the application is in the middle of a write
+ * @corked:	MSG_MORE: hold back a tail that is not full
+ * @fin_queued:	no data will be added to @sendq
+ * @fin_sent:	FIN has a PSN
+ * @opened:	something was sent
+ * @throttled:	enough of ours is in the qdisc; its leaving goes on
+ * @tx_seq:	packets handed to the qdisc
+ * @tx_left:	of them, gone from it; written by the skb destructor, no lock
+ * @tasklet:	goes on with sending after @throttled
+ *
+ * Receiver
+ * @ooo:	packets beyond a gap, by PSN
+ * @ooo_len:	how many
+ * @irs_known:	@irs is valid
+ * @irs:	peer's first PSN
+ * @rcv_nxt:	lowest PSN not received
+ * @rcv_max:	highest PSN heard of
+ * @rcv_last:	it carried LAST: no pulls for new data
+ * @rcv_fin:	FIN was received in order
+ * @peer_done:	peer has nothing unacknowledged and will send nothing again
+ * @pull_sent:	pull counter
+ * @pull_told:	of it, what the peer was told
+ * @pull_new:	pulls earned by arrivals
+ * @pull_rtx:	pulls earned by trimmed packets
+ * @reserved:	pulled packets that have not arrived
+ * @rcv_mss:	largest payload seen
+ * @rcv_truesize: largest truesize seen
+ * @rcv_window:	as advertised last
+ * @pullq:	of the device that packets come in by; NULL: not paced
+ * @pullq_dev:	device that it was looked up for, compared only
+ * @pull_node:	in @pullq's round, under its lock
+ * @pull_queued: in @pullq's round, or being served
+ *
+ * Paths and time
+ * @paths:	ways to the peer
+ * @timer:	one timer for all below, holds a reference while pending
+ * @timer_at:	when it runs; U64_MAX: not pending
+ * @srtt_ns:	smoothed RTT, 0 without a sample
+ * @rttvar_ns:	its deviation
+ * @rto_ns:	timeout without backoff
+ * @backoff:	doublings of it
+ * @silent_since: first send since the peer was heard; 0: nothing outstanding
+ * @probe_at:	when to send a PROBE, 0 for not
+ * @probe_ns:	interval of PROBEs
+ * @syn_at:	when to send a bare opening, 0 for not
+ * @orphan_at:	when an orphan gives up on its peer, 0 for not
+ * @user_timeout_ns: give-up time
+ *
+ * @sync_connect: NDP_SYNC_CONNECT
+ * @info:	counters for NDP_INFO
+ */
+struct ndp_sock {
+	struct inet_sock	inet;
+	struct ndp_entry	entry;
+	struct ndp_tombstone	*tomb;
+	struct hlist_node	bind_node;
+	struct hlist_node	listen_node;
+	bool			bound;
+	bool			autobound;
+	bool			hashed;
+	bool			acceptor;
+
+	spinlock_t		lock;
+
+	struct list_head	accept_q;
+	struct list_head	accept_node;
+	struct sock		*listener;
+	atomic_t		unaccepted;
+
+	struct sk_buff_head	sendq;
+	struct rb_root		txq;
+	struct list_head	flight;
+	struct list_head	rtx;
+	struct list_head	lost;
+	u32			isn;
+	u32			snd_una;
+	u32			snd_nxt;
+	u32			snd_last;
+	u32			credit;
+	u32			pull_rcvd;
+	u32			expect_pulls;
+	u32			flight_bytes;
+	u32			flight_old;
+	u32			pushed_new;
+	u32			flight_pkts;
+	u32			rtx_pkts;
+	u32			snd_window;
+	u32			sendq_bytes;
+	u32			iw;
+	u32			iw_opt;
+	u32			mss;
+	u16			ack_share;
+	bool			more;
+	bool			corked;
+	bool			fin_queued;
+	bool			fin_sent;
+	bool			opened;
+	bool			throttled;
+	u32			tx_seq;
+	atomic_t		tx_left;
+	struct tasklet_struct	tasklet;
+	unsigned long		tasklet_queued;
+
+	struct rb_root		ooo;
+	u32			ooo_len;
+	bool			irs_known;
+	bool			rcv_last;
+	bool			rcv_fin;
+	bool			peer_done;
+	u32			irs;
+	u32			rcv_nxt;
+	u32			rcv_max;
+	u32			pull_sent;
+	u32			pull_told;
+	u32			pull_new;
+	u32			pull_rtx;
+	u32			reserved;
+	u32			rcv_mss;
+	u32			rcv_truesize;
+	u32			rcv_window;
+	struct ndp_pullq	*pullq;
+	const struct net_device	*pullq_dev;
+	struct list_head	pull_node;
+	bool			pull_queued;
+
+	struct ndp_paths	*paths;
+	struct hrtimer		timer;
+	u64			timer_at;
+	u64			srtt_ns;
+	u64			rttvar_ns;
+	u64			rto_ns;
+	u32			backoff;
+	u64			silent_since;
+	u64			probe_at;
+	u64			probe_ns;
+	u64			syn_at;
+	u64			orphan_at;
+
+	bool			sync_connect;
+	struct ndp_info		info;
+};
+
+static inline struct ndp_sock *ndp_sk(const struct sock *sk)
+{
+	return (struct ndp_sock *)sk;
+}
+
+static inline struct sock *ndp_to_sk(struct ndp_sock *np)
+{
+	return &np->inet.sk;
+}
+
+/* Lockless readers of the state see what was written before it. */
+static inline void ndp_set_state(struct sock *sk, int state)
+{
+	smp_store_release(&sk->sk_state, state);
+}
+
+static inline bool psn_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+/* The retransmission timeout in force. */
+static inline u64 ndp_rto(const struct ndp_sock *np)
+{
+	return min(np->rto_ns << min(np->backoff, 8U),
+		   max(NDP_RTO_MAX, np->rto_ns));
+}
+
+/* af_ndp.c */
+extern struct proto ndp_prot;
+extern const struct proto_ops ndp_stream_ops;
+extern int ndp_family;
+struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
+			    int protocol, int kern);
+
+/* bind.c */
+int ndp_bind_port(struct sock *sk, __be32 addr, u16 port);
+int ndp_autobind(struct sock *sk);
+void ndp_unbind(struct sock *sk);
+void ndp_listen_add(struct sock *sk);
+void ndp_listen_del(struct sock *sk);
+struct sock *ndp_listen_lookup(struct net *net, __be32 addr, __be16 port);
+
+/* conn.c */
+int ndp_conn_init(void);
+void ndp_conn_exit(void);
+struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
+int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
+void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
+void ndp_entry_remove(struct ndp_entry *e);
+int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp);
+void ndp_conn_established(struct ndp_sock *np);
+void ndp_conn_abort(struct ndp_sock *np, int err, bool tell);
+void ndp_conn_check_done(struct ndp_sock *np);
+void ndp_conn_purge(struct ndp_sock *np);
+
+/* input.c */
+int ndp_rcv(struct sock *udp, struct sk_buff *skb);
+bool ndp_room(const struct ndp_sock *np);
+void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
+
+/* listen.c */
+struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
+				 const struct ndp_key *key);
+void ndp_listen_flush(struct ndp_sock *lnp);
+struct sock *ndp_accept_dequeue(struct ndp_sock *lnp);
+void ndp_child_accepted(struct ndp_sock *np);
+
+/* netlink.c */
+int ndp_netlink_init(void);
+void ndp_netlink_exit(void);
+
+/* output.c */
+void ndp_output(struct ndp_sock *np);
+void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
+		     u16 echo_path, u8 flags);
+void ndp_send_pull(struct ndp_sock *np);
+void ndp_send_probe(struct ndp_sock *np);
+void ndp_send_rst(struct ndp_sock *np);
+void ndp_send_reply(struct net *net, const struct sk_buff *skb,
+		    enum ndp_type type, u8 flags);
+void ndp_send_open(struct ndp_sock *np);
+void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
+struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
+u32 ndp_window(struct ndp_sock *np);
+void ndp_tasklet(struct tasklet_struct *t);
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
+
+/* path.c */
+int ndp_paths_init(struct ndp_sock *np);
+void ndp_paths_free(struct ndp_sock *np);
+u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round);
+struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
+void ndp_path_table_flush(struct ndp_net *nn);
+
+/**
+ * struct ndp_path_spec - one configured path
+ * @list:	in its destination
+ * @via:	alias address, 0 for the destination itself
+ * @entropy:	UDP source port, 0 for random
+ * @mark:	routing mark
+ * @rcu:	for readers
+ */
+struct ndp_path_spec {
+	struct list_head	list;
+	__be32			via;
+	__be16			entropy;
+	u32			mark;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct ndp_path_dst - a destination with configured paths
+ * @list:	in ndp_net.path_dsts, longest prefix first
+ * @addr:	prefix
+ * @plen:	its length
+ * @n:		number of paths
+ * @paths:	struct ndp_path_spec
+ * @rcu:	for readers
+ */
+struct ndp_path_dst {
+	struct list_head	list;
+	__be32			addr;
+	u8			plen;
+	u16			n;
+	struct list_head	paths;
+	struct rcu_head		rcu;
+};
+
+/* pull.c */
+int ndp_pull_init(void);
+void ndp_pull_exit(void);
+void ndp_pull_request(struct ndp_sock *np);
+void ndp_pull_more(struct ndp_sock *np);
+void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_detach(struct ndp_sock *np);
+void ndp_pull_feedback(struct ndp_sock *np, bool trimmed);
+u64 ndp_pull_rate(struct ndp_sock *np);
+u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
+
+/* stat.c */
+int ndp_stat_net_init(struct net *net);
+void ndp_stat_net_exit(struct net *net);
+
+/* stream.c */
+int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+__poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait);
+int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+/* sysctl.c */
+int ndp_sysctl_net_init(struct net *net);
+void ndp_sysctl_net_exit(struct net *net);
+
+/* timer.c */
+enum hrtimer_restart ndp_timer(struct hrtimer *t);
+void ndp_timer_update(struct ndp_sock *np);
+void ndp_timer_stop(struct ndp_sock *np);
+void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns);
+void ndp_rto_init(struct ndp_sock *np);
+
+/* timewait.c */
+struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);
+bool ndp_tomb_full(struct ndp_net *nn);
+void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb,
+		    bool brief);
+void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
+		  const struct sk_buff *skb);
+void ndp_tomb_net_init(struct ndp_net *nn);
+void ndp_tomb_net_exit(struct ndp_net *nn);
+
+/* udp.c */
+int ndp_udp_get(struct net *net);
+void ndp_udp_net_exit(struct ndp_net *nn);
+
+#endif /* _NDP_NDP_H */

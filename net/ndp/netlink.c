@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP generic netlink: the namespace's table of configured paths.
+ *
+ * include/uapi/linux/ndp.h is the manual.  Destinations are kept longest
+ * prefix first, so that the first match is the best; a table has as many
+ * entries as an operator has rules, not as many as there are hosts.
+ */
+#include <linux/inetdevice.h>
+#include <net/genetlink.h>
+#include "ndp.h"
+
+static struct genl_family ndp_genl;
+
+static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
+	[NDP_A_DST] = { .type = NLA_U32 },
+	[NDP_A_PREFIX] = NLA_POLICY_MAX(NLA_U8, 32),
+	[NDP_A_VIA] = { .type = NLA_U32 },
+	[NDP_A_ENTROPY] = { .type = NLA_U16 },
+	[NDP_A_MARK] = { .type = NLA_U32 },
+};
+
+/* What a request names. */
+struct ndp_path_req {
+	__be32	addr;
+	u8	plen;
+	bool	any;		/* no path named: all of the destination */
+	struct ndp_path_spec spec;
+};
+
+static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
+{
+	struct nlattr **a = info->attrs;
+	u16 entropy;
+
+	memset(req, 0, sizeof(*req));
+	if (GENL_REQ_ATTR_CHECK(info, NDP_A_DST)) {
+		GENL_SET_ERR_MSG(info, "destination is missing");
+		return -EINVAL;
+	}
+	req->addr = nla_get_in_addr(a[NDP_A_DST]);
+	req->plen = a[NDP_A_PREFIX] ? nla_get_u8(a[NDP_A_PREFIX]) : 32;
+	if (req->addr & ~inet_make_mask(req->plen)) {
+		GENL_SET_ERR_MSG(info, "destination has bits beyond its prefix length");
+		return -EINVAL;
+	}
+	req->any = !a[NDP_A_VIA] && !a[NDP_A_ENTROPY] && !a[NDP_A_MARK];
+	if (a[NDP_A_VIA]) {
+		req->spec.via = nla_get_in_addr(a[NDP_A_VIA]);
+		if (req->plen != 32) {
+			GENL_SET_ERR_MSG(info, "an alias address belongs to one host: prefix length must be 32");
+			return -EINVAL;
+		}
+		if (ipv4_is_multicast(req->spec.via) ||
+		    ipv4_is_lbcast(req->spec.via) ||
+		    ipv4_is_zeronet(req->spec.via)) {
+			GENL_SET_ERR_MSG(info, "alias address is not a host's");
+			return -EINVAL;
+		}
+	}
+	entropy = a[NDP_A_ENTROPY] ? nla_get_u16(a[NDP_A_ENTROPY]) : 0;
+	if (entropy && entropy < NDP_ENTROPY_MIN) {
+		GENL_SET_ERR_MSG(info, "entropy must be 49152 to 65535, or 0 for random");
+		return -EINVAL;
+	}
+	req->spec.entropy = htons(entropy);
+	if (a[NDP_A_MARK])
+		req->spec.mark = nla_get_u32(a[NDP_A_MARK]);
+	return 0;
+}
+
+static bool ndp_path_same(const struct ndp_path_spec *a,
+			  const struct ndp_path_spec *b)
+{
+	return a->via == b->via && a->entropy == b->entropy &&
+	       a->mark == b->mark;
+}
+
+/* Context: path_lock held, as for the functions below. */
+static struct ndp_path_dst *ndp_path_dst_find(struct ndp_net *nn, __be32 addr,
+					      u8 plen)
+{
+	struct ndp_path_dst *dst;
+
+	list_for_each_entry(dst, &nn->path_dsts, list)
+		if (dst->addr == addr && dst->plen == plen)
+			return dst;
+	return NULL;
+}
+
+static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn, __be32 addr,
+					     u8 plen)
+{
+	struct ndp_path_dst *dst, *pos;
+
+	dst = kzalloc(sizeof(*dst), GFP_KERNEL);
+	if (!dst)
+		return NULL;
+	dst->addr = addr;
+	dst->plen = plen;
+	INIT_LIST_HEAD(&dst->paths);
+	list_for_each_entry(pos, &nn->path_dsts, list)
+		if (pos->plen < plen)
+			break;
+	/* In front of the first shorter one, or at the end. */
+	list_add_tail_rcu(&dst->list, &pos->list);
+	return dst;
+}
+
+static void ndp_path_dst_del(struct ndp_path_dst *dst)
+{
+	list_del_rcu(&dst->list);
+	kfree_rcu(dst, rcu);
+}
+
+static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
+			   struct netlink_ext_ack *extack)
+{
+	struct ndp_path_spec *spec, *pos;
+	struct ndp_path_dst *dst;
+
+	dst = ndp_path_dst_find(nn, req->addr, req->plen);
+	if (dst && dst->n >= NDP_PATHS_MAX) {
+		NL_SET_ERR_MSG(extack, "destination has 256 paths already");
+		return -ENOSPC;
+	}
+	if (dst) {
+		/* Random entropy may be asked for many times over. */
+		list_for_each_entry(pos, &dst->paths, list) {
+			if (ndp_path_same(pos, &req->spec) &&
+			    (pos->entropy || pos->via || pos->mark)) {
+				NL_SET_ERR_MSG(extack, "path exists");
+				return -EEXIST;
+			}
+		}
+	}
+	spec = kmemdup(&req->spec, sizeof(*spec), GFP_KERNEL);
+	if (!spec)
+		return -ENOMEM;
+	if (!dst)
+		dst = ndp_path_dst_add(nn, req->addr, req->plen);
+	if (!dst) {
+		kfree(spec);
+		return -ENOMEM;
+	}
+	list_add_tail_rcu(&spec->list, &dst->paths);
+	WRITE_ONCE(dst->n, dst->n + 1);
+	return 0;
+}
+
+static int ndp_path_remove(struct ndp_net *nn, const struct ndp_path_req *req,
+			   struct netlink_ext_ack *extack)
+{
+	struct ndp_path_spec *spec, *next;
+	struct ndp_path_dst *dst;
+	int found = 0;
+
+	dst = ndp_path_dst_find(nn, req->addr, req->plen);
+	if (!dst) {
+		NL_SET_ERR_MSG(extack, "destination has no configured paths");
+		return -ENOENT;
+	}
+	list_for_each_entry_safe(spec, next, &dst->paths, list) {
+		if (!req->any && !ndp_path_same(spec, &req->spec))
+			continue;
+		list_del_rcu(&spec->list);
+		kfree_rcu(spec, rcu);
+		WRITE_ONCE(dst->n, dst->n - 1);
+		found++;
+		if (!req->any)
+			break;
+	}
+	if (!found) {
+		NL_SET_ERR_MSG(extack, "destination has no such path");
+		return -ENOENT;
+	}
+	if (!dst->n)
+		ndp_path_dst_del(dst);
+	return 0;
+}
+
+static int ndp_nl_path_add(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ndp_net *nn = ndp_pernet(genl_info_net(info));
+	struct ndp_path_req req;
+	int err;
+
+	err = ndp_path_parse(info, &req);
+	if (err)
+		return err;
+	mutex_lock(&nn->path_lock);
+	err = ndp_path_insert(nn, &req, info->extack);
+	mutex_unlock(&nn->path_lock);
+	return err;
+}
+
+static int ndp_nl_path_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ndp_net *nn = ndp_pernet(genl_info_net(info));
+	struct ndp_path_req req;
+	int err;
+
+	err = ndp_path_parse(info, &req);
+	if (err)
+		return err;
+	mutex_lock(&nn->path_lock);
+	err = ndp_path_remove(nn, &req, info->extack);
+	mutex_unlock(&nn->path_lock);
+	return err;
+}
+
+static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct ndp_path_dst *dst,
+			 const struct ndp_path_spec *spec)
+{
+	void *hdr;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &ndp_genl, NLM_F_MULTI, NDP_CMD_PATH_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_in_addr(skb, NDP_A_DST, dst->addr) ||
+	    nla_put_u8(skb, NDP_A_PREFIX, dst->plen) ||
+	    (spec->via && nla_put_in_addr(skb, NDP_A_VIA, spec->via)) ||
+	    nla_put_u16(skb, NDP_A_ENTROPY, ntohs(spec->entropy)) ||
+	    (spec->mark && nla_put_u32(skb, NDP_A_MARK, spec->mark))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* cb->args[0] counts the paths dumped so far. */
+static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(skb->sk));
+	const struct ndp_path_spec *spec;
+	const struct ndp_path_dst *dst;
+	long i = 0;
+
+	mutex_lock(&nn->path_lock);
+	list_for_each_entry(dst, &nn->path_dsts, list) {
+		list_for_each_entry(spec, &dst->paths, list) {
+			if (i++ < cb->args[0])
+				continue;
+			if (ndp_path_fill(skb, cb, dst, spec))
+				goto out;
+			cb->args[0] = i;
+		}
+	}
+out:
+	mutex_unlock(&nn->path_lock);
+	return skb->len;
+}
+
+static const struct genl_ops ndp_genl_ops[] = {
+	{
+		.cmd = NDP_CMD_PATH_ADD,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = ndp_nl_path_add,
+	}, {
+		.cmd = NDP_CMD_PATH_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = ndp_nl_path_del,
+	}, {
+		.cmd = NDP_CMD_PATH_GET,
+		.dumpit = ndp_nl_path_dump,
+	},
+};
+
+static struct genl_family ndp_genl __ro_after_init = {
+	.name = NDP_GENL_NAME,
+	.version = NDP_GENL_VERSION,
+	.maxattr = NDP_A_MAX,
+	.policy = ndp_path_policy,
+	.netnsok = true,
+	.module = THIS_MODULE,
+	.ops = ndp_genl_ops,
+	.n_ops = ARRAY_SIZE(ndp_genl_ops),
+	.resv_start_op = __NDP_CMD_MAX,
+};
+
+int __init ndp_netlink_init(void)
+{
+	return genl_register_family(&ndp_genl);
+}
+
+void ndp_netlink_exit(void)
+{
+	genl_unregister_family(&ndp_genl);
+}

@@ -1,0 +1,778 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP sending: what may leave, and how a packet is made.
+ *
+ * The rules (NDP paper, section 3.2, and where it is silent, ours):
+ *
+ * - The first window is pushed; after it nothing new leaves without a pull.
+ *   A pull sends what waits for retransmission first, then new data.
+ * - The packet that empties the send queue carries LAST: the receiver stops
+ *   pulling, and what the application writes later is pushed again.
+ * - What is pushed stays within one initial window and the peer's room.
+ *   Counted are the bytes in flight up to the last LAST, which only ACKs
+ *   return, and all bytes pushed since, which return by pulls, so that no
+ *   packet is replaced twice.
+ * - New data never brings the bytes in flight above one initial window.
+ * - A packet known lost leaves without a pull, on another path.
+ * - At most two of a socket's packets wait in the local qdisc; the skb's
+ *   destructor tells when one has left.
+ *
+ * A packet's number, payload and CRC are fixed when it first leaves.  The copy
+ * in the queue holds the payload in page fragments; every transmission is a
+ * new skb for the headers with references to them.
+ *
+ * Non-goals: congestion control; the fabric needs none (section 3.2,
+ * "Congestion Control").
+ */
+#include <linux/crc32c.h>
+#include <linux/highmem.h>
+#include <net/ip.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include "ndp.h"
+
+static __sum16 ndp_checksum(const struct ndphdr *nh, __be32 saddr,
+			    __be32 daddr)
+{
+	__wsum sum = csum_partial(nh, sizeof(*nh), 0);
+
+	sum = csum_add(sum, (__force __wsum)saddr);
+	return csum_fold(csum_add(sum, (__force __wsum)daddr));
+}
+
+/**
+ * ndp_skb_crc - CRC-32C of a part of an skb
+ * @skb:	skb, linear or not
+ * @off:	where
+ * @len:	how much
+ *
+ * Return: CRC as it stands on the wire, in host order.
+ */
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
+{
+	struct skb_seq_state st;
+	unsigned int consumed = 0, n;
+	u32 crc = ~0U;
+	const u8 *data;
+
+	skb_prepare_seq_read(skb, off, off + len, &st);
+	while ((n = skb_seq_read(consumed, &data, &st))) {
+		crc = crc32c(crc, data, n);
+		consumed += n;
+	}
+	return ~crc;
+}
+
+/* UDP and IP headers onto an skb whose data begins at the NDP header. */
+static void ndp_push_outer(struct net *net, struct sk_buff *skb,
+			   const struct ndp_path *path, __be32 saddr,
+			   u8 tos, u8 ttl)
+{
+	struct ndphdr *nh = (struct ndphdr *)skb->data;
+	unsigned int mtu = dst_mtu(skb_dst(skb));
+	struct udphdr *uh;
+	struct iphdr *iph;
+
+	nh->check = 0;
+	nh->check = ndp_checksum(nh, saddr, path->daddr);
+
+	uh = skb_push(skb, sizeof(*uh));
+	skb_reset_transport_header(skb);
+	uh->source = path->sport;
+	uh->dest = htons(ndp_pernet(net)->udp_port);
+	uh->len = htons(skb->len);
+	uh->check = 0;
+
+	iph = skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) >> 2;
+	iph->tos = tos;
+	/* A path MTU that shrank below a numbered packet: let it be cut. */
+	iph->frag_off = skb->len > mtu ? 0 : htons(IP_DF);
+	iph->ttl = ttl;
+	iph->protocol = IPPROTO_UDP;
+	iph->saddr = saddr;
+	iph->daddr = path->daddr;
+	ip_select_ident(net, skb, NULL);
+
+	skb->protocol = htons(ETH_P_IP);
+	skb->ip_summed = CHECKSUM_NONE;
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+}
+
+/*
+ * Hand an skb to IP.  Consumes it.
+ * Return: 0, or the reason why it did not get past the local qdisc.
+ */
+static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+		    u8 dscp)
+{
+	struct ndp_path *path = &np->paths->path[pathno];
+	struct sock *sk = ndp_to_sk(np);
+	struct net *net = sock_net(sk);
+	struct dst_entry *dst;
+	int err;
+
+	dst = ndp_path_dst(np, path);
+	if (IS_ERR(dst)) {
+		kfree_skb(skb);
+		NDP_INC(net, LOCAL_DROP);
+		return PTR_ERR(dst);
+	}
+	skb_dst_set(skb, dst_clone(dst));
+	skb->priority = READ_ONCE(sk->sk_priority);
+	skb->mark = path->mark ?: READ_ONCE(sk->sk_mark);
+	ndp_push_outer(net, skb, path, np->inet.inet_saddr, dscp << 2,
+		       ip4_dst_hoplimit(dst));
+	err = net_xmit_eval(ip_local_out(net, sk, skb));
+	if (err)
+		NDP_INC(net, LOCAL_DROP);
+	return err;
+}
+
+/* The NDP header with what all types share. */
+static struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
+				     enum ndp_type type, u8 flags, u32 psn,
+				     u16 pathno)
+{
+	struct ndphdr *nh = skb_push(skb, sizeof(*nh));
+
+	nh->vdt = ndp_hdr_vdt(type, np->acceptor);
+	nh->flags = flags;
+	nh->sport = np->inet.inet_sport;
+	nh->dport = np->inet.inet_dport;
+	nh->conn_id = np->entry.key.conn_id;
+	nh->psn = htonl(psn);
+	nh->path = htons(pathno);
+	nh->len = 0;
+	nh->pull = 0;
+	np->rcv_window = ndp_window(np);
+	nh->window = htonl(np->rcv_window);
+	return nh;
+}
+
+static struct sk_buff *ndp_alloc_control(void)
+{
+	struct sk_buff *skb = alloc_skb(NDP_HEADROOM, GFP_ATOMIC);
+
+	if (skb)
+		skb_reserve(skb, NDP_HEADROOM);
+	return skb;
+}
+
+/* A control packet along the next path of its round. */
+static void ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
+			     u32 psn, u16 echo_path, u32 pull)
+{
+	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	struct sk_buff *skb = ndp_alloc_control();
+	struct ndphdr *nh;
+
+	if (!skb) {
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
+		return;
+	}
+	nh = ndp_put_header(np, skb, type, flags, psn, pathno);
+	nh->echo_path = htons(echo_path);
+	nh->pull = htonl(pull);
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL);
+}
+
+/**
+ * ndp_window - room to advertise
+ * @np:		connection
+ *
+ * Whole packets of the largest size seen, less those already pulled.
+ *
+ * Context: np->lock held.
+ * Return: bytes.
+ */
+u32 ndp_window(struct ndp_sock *np)
+{
+	const struct sock *sk = ndp_to_sk(np);
+	s64 room = (s64)READ_ONCE(sk->sk_rcvbuf) -
+		   atomic_read(&sk->sk_rmem_alloc) -
+		   (s64)np->reserved * np->rcv_truesize;
+
+	if (room <= 0)
+		return 0;
+	return (u32)room / np->rcv_truesize * np->rcv_mss;
+}
+
+/**
+ * ndp_send_answer - ACK or NACK
+ * @np:		connection
+ * @type:	NDP_ACK or NDP_NACK
+ * @psn:	packet answered
+ * @echo_path:	path that it took
+ * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0
+ *
+ * Tells of all pulls granted so far as well.
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
+		     u16 echo_path, u8 flags)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+
+	if (type == NDP_ACK)
+		NDP_INC(net, ACK_OUT);
+	else
+		NDP_INC(net, NACK_OUT);
+	np->pull_told = np->pull_sent;
+	ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
+			 np->pull_sent);
+}
+
+/**
+ * ndp_send_pull - tell the peer what was granted
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_pull(struct ndp_sock *np)
+{
+	bool owed = np->pull_new || np->pull_rtx;
+
+	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
+	np->pull_told = np->pull_sent;
+	ndp_send_control(np, NDP_PULL, owed ? 0 : NDP_F_LAST, np->rcv_nxt, 0,
+			 np->pull_sent);
+}
+
+/**
+ * ndp_send_probe - ask for credit
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_probe(struct ndp_sock *np)
+{
+	np->info.probes_out++;
+	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
+	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
+			 np->snd_nxt - np->isn);
+}
+
+/**
+ * ndp_send_rst - tell the peer that the connection is gone
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_rst(struct ndp_sock *np)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), RST_OUT);
+	ndp_send_control(np, NDP_RST, 0, np->snd_nxt, 0, 0);
+}
+
+/**
+ * ndp_send_reply - answer a packet for which there is no connection
+ * @net:	namespace
+ * @skb:	packet, transport header at UDP, NDP header behind
+ * @type:	NDP_RST or NDP_ACK
+ * @flags:	of the answer
+ *
+ * Never larger than what it answers.
+ *
+ * Context: softirq.
+ */
+void ndp_send_reply(struct net *net, const struct sk_buff *skb,
+		    enum ndp_type type, u8 flags)
+{
+	const struct ndphdr *in = (struct ndphdr *)(udp_hdr(skb) + 1);
+	struct ndp_path path = {
+		.daddr = ip_hdr(skb)->saddr,
+		.sport = udp_hdr(skb)->source,
+	};
+	struct flowi4 fl4 = {
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = path.daddr,
+		.saddr = ip_hdr(skb)->daddr,
+		.fl4_sport = path.sport,
+		.fl4_dport = udp_hdr(skb)->dest,
+	};
+	struct sk_buff *out;
+	struct ndphdr *nh;
+	struct rtable *rt;
+
+	out = ndp_alloc_control();
+	if (!out)
+		return;
+	rt = ip_route_output_key(net, &fl4);
+	if (IS_ERR(rt)) {
+		kfree_skb(out);
+		return;
+	}
+	skb_dst_set(out, &rt->dst);
+
+	nh = skb_push(out, sizeof(*nh));
+	memset(nh, 0, sizeof(*nh));
+	nh->vdt = ndp_hdr_vdt(type, !(in->vdt & NDP_FROM_ACCEPTOR));
+	nh->flags = flags | (in->flags & NDP_F_RTX);
+	nh->sport = in->dport;
+	nh->dport = in->sport;
+	nh->conn_id = in->conn_id;
+	nh->psn = in->psn;
+	nh->echo_path = in->path;
+	ndp_push_outer(net, out, &path, fl4.saddr, NDP_DSCP_CONTROL << 2,
+		       ip4_dst_hoplimit(&rt->dst));
+	if (type == NDP_RST)
+		NDP_INC(net, RST_OUT);
+	else
+		NDP_INC(net, ACK_OUT);
+	ip_local_out(net, NULL, out);
+}
+
+/* The send queue: numbered packets by PSN. */
+
+struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn)
+{
+	struct rb_node *node = np->txq.rb_node;
+
+	while (node) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (ndp_tx_cb(skb)->psn == psn)
+			return skb;
+		node = psn_before(psn, ndp_tx_cb(skb)->psn) ? node->rb_left :
+							      node->rb_right;
+	}
+	return NULL;
+}
+
+/* A new packet has the highest PSN. */
+static void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct rb_node **p = &np->txq.rb_node, *parent = NULL;
+
+	while (*p) {
+		parent = *p;
+		p = &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, p);
+	rb_insert_color(&skb->rbnode, &np->txq);
+}
+
+static bool ndp_tx_is_old(const struct ndp_sock *np, const struct sk_buff *skb)
+{
+	return !psn_before(np->snd_last, ndp_tx_cb(skb)->psn);
+}
+
+static void ndp_tx_unlink(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	list_del_init(&cb->list);
+	if (cb->state != NDP_TX_FLIGHT) {
+		np->rtx_pkts--;
+		return;
+	}
+	np->flight_pkts--;
+	np->flight_bytes -= skb->len;
+	if (ndp_tx_is_old(np, skb))
+		np->flight_old -= skb->len;
+}
+
+static void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	cb->state = NDP_TX_FLIGHT;
+	list_add_tail(&cb->list, &np->flight);
+	np->flight_pkts++;
+	np->flight_bytes += skb->len;
+	if (ndp_tx_is_old(np, skb))
+		np->flight_old += skb->len;
+}
+
+/* Keep the packet for a pull (NACKed), or for sending it without one. */
+static void ndp_tx_to_rtx(struct ndp_sock *np, struct sk_buff *skb, bool lost)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	ndp_tx_unlink(np, skb);
+	cb->state = lost ? NDP_TX_LOST : NDP_TX_NACKED;
+	list_add_tail(&cb->list, lost ? &np->lost : &np->rtx);
+	np->rtx_pkts++;
+}
+
+void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb)
+{
+	ndp_tx_to_rtx(np, skb, false);
+}
+
+void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
+{
+	ndp_tx_to_rtx(np, skb, true);
+}
+
+/**
+ * ndp_tx_done - a packet needs no further care
+ * @np:		connection
+ * @skb:	numbered packet, freed
+ *
+ * Context: np->lock held.
+ */
+void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct rb_node *first;
+
+	ndp_tx_unlink(np, skb);
+	rb_erase(&skb->rbnode, &np->txq);
+	first = rb_first(&np->txq);
+	np->snd_una = first ? ndp_tx_cb(rb_to_skb(first))->psn : np->snd_nxt;
+	sk_wmem_queued_add(sk, -skb->truesize);
+	sk_mem_uncharge(sk, skb->truesize);
+	consume_skb(skb);
+}
+
+/*
+ * A packet has left the local qdisc (or was dropped there).  Any context, with
+ * or without np->lock: only the counter is touched.
+ */
+static void ndp_wfree(struct sk_buff *skb)
+{
+	struct ndp_sock *np = ndp_sk(skb->sk);
+
+	atomic_inc(&np->tx_left);
+	/* Pairs with the one in ndp_qdisc_full(). */
+	smp_mb__after_atomic();
+	if (READ_ONCE(np->throttled) &&
+	    !test_and_set_bit(0, &np->tasklet_queued)) {
+		sock_hold(skb->sk);
+		tasklet_schedule(&np->tasklet);
+	}
+	sock_wfree(skb);
+}
+
+void ndp_tasklet(struct tasklet_struct *t)
+{
+	struct ndp_sock *np = container_of(t, struct ndp_sock, tasklet);
+
+	clear_bit(0, &np->tasklet_queued);
+	spin_lock(&np->lock);
+	WRITE_ONCE(np->throttled, false);
+	ndp_output(np);
+	spin_unlock(&np->lock);
+	sock_put(ndp_to_sk(np));
+}
+
+static bool ndp_qdisc_full(struct ndp_sock *np)
+{
+	if (np->tx_seq - atomic_read(&np->tx_left) < NDP_QDISC_PKTS)
+		return false;
+	WRITE_ONCE(np->throttled, true);
+	/* One may have left before it could see that we wait for it. */
+	smp_mb();
+	if (np->tx_seq - atomic_read(&np->tx_left) >= NDP_QDISC_PKTS)
+		return true;
+	WRITE_ONCE(np->throttled, false);
+	return false;
+}
+
+static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
+			 bool pushed)
+{
+	bool opening = ndp_to_sk((struct ndp_sock *)np)->sk_state ==
+		       TCP_SYN_SENT;
+	u8 flags = cb->flags;
+
+	if (cb->rtx)
+		flags |= NDP_F_RTX;
+	if (opening || (pushed && !cb->rtx))
+		flags |= NDP_F_SYN;
+	return flags;
+}
+
+static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	u16 pathno = ndp_path_next(np->paths, &np->paths->data);
+
+	/* A retransmission takes another path (section 3.2.3). */
+	if (cb->rtx && pathno == cb->path && np->paths->n > 1)
+		pathno = ndp_path_next(np->paths, &np->paths->data);
+	return pathno;
+}
+
+/* The skb that goes out for a packet of the send queue. */
+static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct sk_buff *out;
+
+	out = __pskb_copy(skb, NDP_HEADROOM, GFP_ATOMIC);
+	if (!out)
+		return NULL;
+	memset(out->cb, 0, sizeof(out->cb));
+	out->sk = sk;
+	out->destructor = ndp_wfree;
+	refcount_add(out->truesize, &sk->sk_wmem_alloc);
+	return out;
+}
+
+static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
+			   bool pushed)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	if (cb->fin) {
+		NDP_INC(net, FIN_OUT);
+		return;
+	}
+	NDP_INC(net, DATA_OUT);
+	NDP_ADD(net, DATA_BYTES_OUT, skb->len);
+	np->info.data_sent++;
+	np->info.bytes_sent += skb->len;
+	if (cb->rtx) {
+		NDP_INC(net, DATA_RTX);
+		np->info.retrans++;
+		np->info.bytes_retrans += skb->len;
+	} else if (pushed) {
+		NDP_INC(net, DATA_PUSHED);
+		np->info.data_pushed++;
+	}
+}
+
+/*
+ * Send a numbered packet, for the first time or again; it is in flight
+ * afterwards, whatever became of it: what the local qdisc refused, or what no
+ * memory was there for, is tried again after the shortest timeout.
+ */
+static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
+			    bool pushed)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	u64 now = ktime_get_ns();
+	struct sk_buff *out;
+	struct ndphdr *nh;
+	int err = -ENOMEM;
+	u16 pathno;
+
+	pathno = ndp_pick_path(np, cb);
+	out = ndp_tx_copy(np, skb);
+	if (out) {
+		if (skb->len)
+			*(__be32 *)skb_push(out, NDP_CRC_LEN) = cb->crc;
+		nh = ndp_put_header(np, out, cb->fin ? NDP_FIN : NDP_DATA,
+				    ndp_data_flags(np, cb, pushed), cb->psn,
+				    pathno);
+		nh->len = htons(skb->len);
+		nh->psn_off = htonl(cb->psn - np->isn);
+		ndp_count_data(np, skb, pushed);
+		cb->tx_seq = np->tx_seq++;
+		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :
+							  NDP_DSCP_DATA);
+	}
+	cb->path = pathno;
+	cb->local_drop = !!err;
+	cb->sent_at = now;
+	ndp_tx_to_flight(np, skb);
+	if (err) {
+		cb->sent_at = now + NDP_RTO_MIN - ndp_rto(np);
+		list_move(&cb->list, &np->flight);
+	}
+	np->opened = true;
+	np->syn_at = 0;
+	if (!np->silent_since)
+		np->silent_since = now;
+}
+
+/* Give a packet its number; from here on its bytes are fixed. */
+static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	memset(cb, 0, sizeof(*cb));
+	INIT_LIST_HEAD(&cb->list);
+	cb->psn = np->snd_nxt++;
+	cb->fin = fin;
+	if (skb->len)
+		cb->crc = htonl(ndp_skb_crc(skb, 0, skb->len));
+	if (fin || (skb_queue_empty(&np->sendq) && !np->more))
+		cb->flags |= NDP_F_LAST;
+	ndp_tx_insert(np, skb);
+}
+
+/* The queue is empty behind this packet: what follows will be pushed. */
+static void ndp_mark_last(struct ndp_sock *np, struct sk_buff *skb)
+{
+	np->snd_last = ndp_tx_cb(skb)->psn;
+	np->flight_old = np->flight_bytes;
+	np->pushed_new = 0;
+	np->expect_pulls = np->rtx_pkts;
+}
+
+static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb, bool fin,
+			 bool pushed)
+{
+	ndp_number(np, skb, fin);
+	ndp_send_packet(np, skb, pushed);
+	if (pushed)
+		np->pushed_new += skb->len;
+	if (ndp_tx_cb(skb)->flags & NDP_F_LAST)
+		ndp_mark_last(np, skb);
+}
+
+static void ndp_resend(struct ndp_sock *np, struct sk_buff *skb)
+{
+	ndp_tx_cb(skb)->rtx = 1;
+	list_del_init(&ndp_tx_cb(skb)->list);
+	np->rtx_pkts--;
+	ndp_send_packet(np, skb, false);
+}
+
+static struct sk_buff *ndp_list_first(struct list_head *list)
+{
+	struct ndp_tx_cb *cb;
+
+	cb = list_first_entry_or_null(list, struct ndp_tx_cb, list);
+	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+}
+
+static u32 ndp_iw_bytes(const struct ndp_sock *np)
+{
+	return np->iw * np->mss;
+}
+
+static bool ndp_may_push(const struct ndp_sock *np, u32 len)
+{
+	u32 window = min(ndp_iw_bytes(np), np->snd_window);
+	u32 used = np->flight_old + np->pushed_new;
+
+	/* Room for any packet is room for the first. */
+	return used + len <= window || (!used && window);
+}
+
+static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
+{
+	return np->credit && (!np->flight_bytes ||
+			      np->flight_bytes + len <= ndp_iw_bytes(np));
+}
+
+/* A tail that MSG_MORE may still fill stays. */
+static bool ndp_held_back(const struct ndp_sock *np, const struct sk_buff *skb)
+{
+	return np->corked && skb->len < np->mss &&
+	       skb_queue_len(&np->sendq) == 1;
+}
+
+static bool ndp_output_new(struct ndp_sock *np)
+{
+	struct sk_buff *skb = skb_peek(&np->sendq);
+	bool pulled;
+
+	if (!skb || ndp_held_back(np, skb) ||
+	    np->snd_nxt - np->snd_una >= NDP_MAX_WINDOW)
+		return false;
+	pulled = ndp_may_pull(np, skb->len);
+	if (!pulled && !ndp_may_push(np, skb->len))
+		return false;
+	np->credit -= pulled;
+	__skb_unlink(skb, &np->sendq);
+	np->sendq_bytes -= skb->len;
+	ndp_send_new(np, skb, false, !pulled);
+	return true;
+}
+
+/* A packet without payload: bare opening, or FIN. */
+static bool ndp_output_empty(struct ndp_sock *np, bool fin)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
+
+	if (!skb)
+		return false;
+	sk_wmem_queued_add(sk, skb->truesize);
+	sk_mem_charge(sk, skb->truesize);
+	ndp_send_new(np, skb, fin, true);
+	return true;
+}
+
+static bool ndp_output_one(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+
+	skb = ndp_list_first(&np->lost);
+	if (skb) {
+		ndp_resend(np, skb);
+		return true;
+	}
+	skb = ndp_list_first(&np->rtx);
+	if (skb && np->credit) {
+		np->credit--;
+		ndp_resend(np, skb);
+		return true;
+	}
+	if (ndp_output_new(np))
+		return true;
+	if (np->fin_queued && !np->fin_sent && skb_queue_empty(&np->sendq)) {
+		np->fin_sent = ndp_output_empty(np, true);
+		return np->fin_sent;
+	}
+	/*
+	 * Trimmed or returned packets wait, nobody is going to pull them and
+	 * nothing is under way that could change that: keep the clock going
+	 * (section 3.2.4).
+	 */
+	if (skb && !np->flight_pkts && !np->expect_pulls) {
+		ndp_tx_lost(np, skb);
+		return true;
+	}
+	return false;
+}
+
+/* Does anything wait that only the peer's credit can release? */
+static bool ndp_is_stuck(const struct ndp_sock *np)
+{
+	const struct sk_buff *skb = skb_peek(&np->sendq);
+
+	if (np->throttled)
+		return false;
+	return !list_empty(&np->rtx) || (skb && !ndp_held_back(np, skb)) ||
+	       (np->fin_queued && !np->fin_sent);
+}
+
+/**
+ * ndp_output - send all that may be sent now
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_output(struct ndp_sock *np)
+{
+	int state = ndp_to_sk(np)->sk_state;
+
+	if (state != TCP_ESTABLISHED && state != TCP_SYN_SENT)
+		return;
+	while (!ndp_qdisc_full(np) && ndp_output_one(np))
+		;
+	/* Credit left when all is sent and answered asks for nothing. */
+	if (np->snd_una == np->snd_nxt && skb_queue_empty(&np->sendq))
+		np->credit = 0;
+	if (!ndp_is_stuck(np))
+		np->probe_at = 0;
+	else if (!np->probe_at)
+		np->probe_at = ktime_get_ns() + np->probe_ns;
+	ndp_timer_update(np);
+}
+
+/**
+ * ndp_send_open - send a bare opening if nothing was sent yet
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_send_open(struct ndp_sock *np)
+{
+	if (np->opened || np->acceptor ||
+	    ndp_to_sk(np)->sk_state != TCP_SYN_SENT)
+		return;
+	if (skb_queue_empty(&np->sendq) && !np->fin_queued)
+		ndp_output_empty(np, false);
+	ndp_output(np);
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP pull queues (NDP paper, section 3.2).
+ *
+ * Every arriving packet, trimmed or whole, earns its sender one pull.  Pulls
+ * are sent from one queue per receiving device, paced so that the packets that
+ * they elicit arrive at the link's rate, whoever sends them.  Connections take
+ * turns, one pull a turn.  A lone sender's pull leaves at once when the pace
+ * allows, and then rides on the ACK.
+ *
+ * The device is the bottom one: below VLANs and macvlans, across namespaces,
+ * because that is the link to be filled.  A device with several lower ones (a
+ * bond) is taken as it is; its speed is theirs together.
+ *
+ * The rate is the sysctl's, else the link's speed, asked for in notifiers and
+ * never on the data path, else 10 Gb/s.  Where more than a tenth of the pulled
+ * packets come trimmed the link behind is slower than we think, or shared: the
+ * rate falls by a tenth per round trip, and recovers by a hundredth.
+ *
+ * Loopback is not paced; the receive buffer bounds what is under way.
+ *
+ * Non-goals: priorities among connections.
+ */
+#include <linux/ethtool.h>
+#include <linux/hashtable.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include "ndp.h"
+
+/* A late timer makes up for this many pulls at once, no more. */
+#define NDP_PULL_BATCH		4
+
+#define NDP_SHARE_FULL		1024
+#define NDP_SHARE_MIN		(NDP_SHARE_FULL / 16)
+/* Fewer pulled packets than this tell nothing about trimming. */
+#define NDP_SHARE_SAMPLE	16
+
+static DEFINE_HASHTABLE(ndp_pullqs, 8);
+static DEFINE_SPINLOCK(ndp_pullqs_lock);
+
+/* Context: RCU read side, or ndp_pullqs_lock held. */
+static struct ndp_pullq *ndp_pullq_find(const struct net_device *dev)
+{
+	struct ndp_pullq *q;
+
+	hash_for_each_possible_rcu(ndp_pullqs, q, node, (unsigned long)dev,
+				   lockdep_is_held(&ndp_pullqs_lock))
+		if (q->dev == dev)
+			return q;
+	return NULL;
+}
+
+static void ndp_pullq_put(struct ndp_pullq *q)
+{
+	if (refcount_dec_and_test(&q->ref))
+		kfree_rcu(q, rcu);
+}
+
+/* The single device below, as often as there is exactly one. */
+static const struct net_device *ndp_bottom(const struct net_device *dev)
+{
+	struct net_device *lower, *only;
+	struct list_head *iter;
+	int depth;
+
+	for (depth = 0; depth < MAX_NEST_DEV; depth++) {
+		struct net_device *upper = (struct net_device *)dev;
+
+		iter = &upper->adj_list.lower;
+		only = netdev_next_lower_dev_rcu(upper, &iter);
+		if (!only)
+			break;
+		lower = netdev_next_lower_dev_rcu(upper, &iter);
+		if (lower)
+			break;
+		dev = only;
+	}
+	return dev;
+}
+
+static u64 ndp_pullq_link_rate(const struct ndp_pullq *q)
+{
+	u64 rate = READ_ONCE(q->rate_bps);
+
+	if (rate)
+		return rate;
+	pr_warn_once("%s tells no link speed; pulling at 10 Gb/s, see net.ndp.pull_rate_mbit\n",
+		     q->dev->name);
+	return NDP_RATE_DEFAULT;
+}
+
+/**
+ * ndp_dev_rate - link rate below a device
+ * @net:	namespace whose override counts
+ * @dev:	device
+ *
+ * Return: bits per second.
+ */
+u64 ndp_dev_rate(struct net *net, const struct net_device *dev)
+{
+	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
+	const struct ndp_pullq *q;
+
+	if (rate || (dev->flags & IFF_LOOPBACK))
+		return rate ?: NDP_RATE_DEFAULT;
+	rcu_read_lock();
+	q = ndp_pullq_find(ndp_bottom(dev));
+	rate = q ? ndp_pullq_link_rate(q) : NDP_RATE_DEFAULT;
+	rcu_read_unlock();
+	return rate;
+}
+
+/**
+ * ndp_pull_rate - pace of a connection's pull queue
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ * Return: bits per second, 0 if not paced.
+ */
+u64 ndp_pull_rate(struct ndp_sock *np)
+{
+	const struct net *net = sock_net(ndp_to_sk(np));
+	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
+
+	if (!np->pullq)
+		return 0;
+	if (!rate)
+		rate = ndp_pullq_link_rate(np->pullq);
+	return (rate >> 10) * READ_ONCE(np->pullq->share);
+}
+
+/* Time that the packet which a pull elicits will take on the link. */
+static u64 ndp_pull_interval(struct ndp_sock *np)
+{
+	u32 bits = 8 * (np->rcv_mss + NDP_OUTER_LEN + NDP_HDR_LEN +
+			NDP_ETH_OVERHEAD);
+
+	return div64_u64((u64)bits * NSEC_PER_SEC, ndp_pull_rate(np));
+}
+
+static bool ndp_pull_pending(const struct ndp_sock *np)
+{
+	return (np->pull_new || np->pull_rtx) && ndp_room(np);
+}
+
+/* Context: np->lock held. */
+static void ndp_pull_grant(struct ndp_sock *np)
+{
+	if (np->pull_rtx)
+		np->pull_rtx--;
+	else
+		np->pull_new--;
+	np->pull_sent++;
+	np->reserved++;
+	np->info.pulls_out++;
+	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
+}
+
+/* Context: q->lock held. */
+static void ndp_pullq_arm(struct ndp_pullq *q)
+{
+	if (list_empty(&q->round) || q->dead || hrtimer_is_queued(&q->timer))
+		return;
+	hrtimer_start(&q->timer, ns_to_ktime(q->next),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/* Charge one pull; a late timer may catch up, an idle queue may not. */
+static void ndp_pullq_charge(struct ndp_pullq *q, u64 interval, u64 now,
+			     bool late)
+{
+	u64 slack = late ? (NDP_PULL_BATCH - 1) * interval : 0;
+
+	q->next = max(q->next, now - slack) + interval;
+}
+
+/* Take a turn right now if nobody waits and the pace allows it. */
+static bool ndp_pull_at_once(struct ndp_sock *np)
+{
+	struct ndp_pullq *q = np->pullq;
+	u64 interval = ndp_pull_interval(np);
+	u64 now = ktime_get_ns();
+	bool ok;
+
+	spin_lock(&q->lock);
+	ok = list_empty(&q->round) && q->next <= now && !q->dead;
+	if (ok)
+		ndp_pullq_charge(q, interval, now, false);
+	spin_unlock(&q->lock);
+	return ok;
+}
+
+static void ndp_pull_enqueue(struct ndp_sock *np)
+{
+	struct ndp_pullq *q = np->pullq;
+
+	spin_lock(&q->lock);
+	if (!q->dead) {
+		np->pull_queued = true;
+		sock_hold(ndp_to_sk(np));
+		list_add_tail(&np->pull_node, &q->round);
+		ndp_pullq_arm(q);
+	}
+	spin_unlock(&q->lock);
+}
+
+/**
+ * ndp_pull_request - grant what may be granted now, queue for the rest
+ * @np:		connection that earned a pull or made room
+ *
+ * The caller tells the peer when pull_told differs from pull_sent.
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_pull_request(struct ndp_sock *np)
+{
+	if (!np->pullq) {
+		while (ndp_pull_pending(np))
+			ndp_pull_grant(np);
+		return;
+	}
+	if (np->pull_queued || !ndp_pull_pending(np))
+		return;
+	if (ndp_pull_at_once(np))
+		ndp_pull_grant(np);
+	if (ndp_pull_pending(np))
+		ndp_pull_enqueue(np);
+}
+
+/**
+ * ndp_pull_more - there may be room that was not there before
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_pull_more(struct ndp_sock *np)
+{
+	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
+		return;
+	ndp_pull_request(np);
+	if (np->pull_told != np->pull_sent)
+		ndp_send_pull(np);
+}
+
+/*
+ * Serve a connection whose turn it is.  Called with q->lock held and returns
+ * with it held; it is dropped meanwhile, as np->lock comes first.
+ */
+static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
+	__must_hold(&q->lock)
+{
+	u64 interval = 0;
+	bool again;
+
+	list_del_init(&np->pull_node);
+	spin_unlock(&q->lock);
+
+	spin_lock(&np->lock);
+	if (np->pullq == q && ndp_pull_pending(np)) {
+		interval = ndp_pull_interval(np);
+		ndp_pull_grant(np);
+		ndp_send_pull(np);
+	}
+	again = np->pullq == q && ndp_pull_pending(np);
+	spin_lock(&q->lock);
+	if (interval)
+		ndp_pullq_charge(q, interval, now, true);
+	again = again && !q->dead;
+	if (again)
+		list_add_tail(&np->pull_node, &q->round);
+	else
+		np->pull_queued = false;
+	spin_unlock(&q->lock);
+	/* What was earned on another device meanwhile goes to its queue. */
+	if (!again)
+		ndp_pull_request(np);
+	spin_unlock(&np->lock);
+
+	if (!again)
+		sock_put(ndp_to_sk(np));
+	spin_lock(&q->lock);
+}
+
+static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
+{
+	struct ndp_pullq *q = container_of(t, struct ndp_pullq, timer);
+	u64 now = ktime_get_ns();
+	int n;
+
+	spin_lock(&q->lock);
+	for (n = 0; n < NDP_PULL_BATCH; n++) {
+		struct ndp_sock *np;
+
+		np = list_first_entry_or_null(&q->round, struct ndp_sock,
+					      pull_node);
+		if (!np || q->next > now)
+			break;
+		ndp_pullq_serve(q, np, now);
+	}
+	ndp_pullq_arm(q);
+	spin_unlock(&q->lock);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * ndp_pull_detach - a connection ends or changes its device
+ * @np:		connection
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_pull_detach(struct ndp_sock *np)
+{
+	struct ndp_pullq *q = np->pullq;
+	bool queued;
+
+	np->pullq = NULL;
+	np->pullq_dev = NULL;
+	if (!q)
+		return;
+	spin_lock(&q->lock);
+	/* Not in the round although queued: being served, which will see. */
+	queued = np->pull_queued && !list_empty(&np->pull_node);
+	if (queued) {
+		list_del_init(&np->pull_node);
+		np->pull_queued = false;
+	}
+	spin_unlock(&q->lock);
+	if (queued)
+		sock_put(ndp_to_sk(np));
+	ndp_pullq_put(q);
+}
+
+/**
+ * ndp_pull_device - note the device that a packet came in by
+ * @np:		connection
+ * @dev:	device
+ *
+ * Context: np->lock held, RCU read side; the caller has a reference.
+ */
+void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
+{
+	struct ndp_pullq *q;
+
+	if (np->pullq_dev == dev && !(np->pullq && READ_ONCE(np->pullq->dead)))
+		return;
+	q = dev->flags & IFF_LOOPBACK ? NULL : ndp_pullq_find(ndp_bottom(dev));
+	if (q && !refcount_inc_not_zero(&q->ref))
+		q = NULL;
+	ndp_pull_detach(np);
+	np->pullq = q;
+	np->pullq_dev = dev;
+}
+
+/**
+ * ndp_pull_feedback - a pulled packet has arrived
+ * @np:		connection
+ * @trimmed:	without its payload
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_pull_feedback(struct ndp_sock *np, bool trimmed)
+{
+	struct ndp_pullq *q = np->pullq;
+	u64 now;
+
+	if (!q)
+		return;
+	spin_lock(&q->lock);
+	q->pulled_in++;
+	q->trimmed_in += trimmed;
+	if (q->pulled_in < NDP_SHARE_SAMPLE)
+		goto out;
+	now = ktime_get_ns();
+	if (now < q->epoch_end)
+		goto out;
+	if (q->trimmed_in * 10 > q->pulled_in)
+		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
+	else
+		q->share = min_t(u32, q->share + NDP_SHARE_FULL / 100,
+				 NDP_SHARE_FULL);
+	q->pulled_in = 0;
+	q->trimmed_in = 0;
+	q->epoch_end = now + max(np->srtt_ns, np->rto_ns / 3);
+out:
+	spin_unlock(&q->lock);
+}
+
+/* Context: RTNL held, as for every ethtool question. */
+static void ndp_pullq_learn_rate(struct ndp_pullq *q)
+{
+	struct ethtool_link_ksettings ks;
+	u64 rate = 0;
+
+	ASSERT_RTNL();
+	if (!__ethtool_get_link_ksettings(q->dev, &ks) &&
+	    ks.base.speed && ks.base.speed != (u32)SPEED_UNKNOWN)
+		rate = ks.base.speed * 1000000ULL;
+	WRITE_ONCE(q->rate_bps, rate);
+}
+
+static void ndp_pullq_add(struct net_device *dev)
+{
+	struct ndp_pullq *q = kzalloc(sizeof(*q), GFP_KERNEL);
+
+	if (!q)
+		return;
+	q->dev = dev;
+	q->share = NDP_SHARE_FULL;
+	refcount_set(&q->ref, 1);
+	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->round);
+	hrtimer_setup(&q->timer, ndp_pullq_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	ndp_pullq_learn_rate(q);
+	spin_lock_bh(&ndp_pullqs_lock);
+	hash_add_rcu(ndp_pullqs, &q->node, (unsigned long)dev);
+	spin_unlock_bh(&ndp_pullqs_lock);
+}
+
+static struct ndp_sock *ndp_pullq_first_held(struct ndp_pullq *q)
+{
+	struct ndp_sock *np;
+
+	spin_lock_bh(&q->lock);
+	np = list_first_entry_or_null(&q->round, struct ndp_sock, pull_node);
+	if (np)
+		sock_hold(ndp_to_sk(np));
+	spin_unlock_bh(&q->lock);
+	return np;
+}
+
+/*
+ * No lookup finds it any more and nothing is queued from here on; connections
+ * that wait are let go and find their next device by their next packet.
+ */
+static void ndp_pullq_del(struct ndp_pullq *q)
+{
+	struct ndp_sock *np;
+
+	spin_lock_bh(&ndp_pullqs_lock);
+	hash_del_rcu(&q->node);
+	spin_unlock_bh(&ndp_pullqs_lock);
+
+	spin_lock_bh(&q->lock);
+	WRITE_ONCE(q->dead, true);
+	spin_unlock_bh(&q->lock);
+	hrtimer_cancel(&q->timer);
+
+	while ((np = ndp_pullq_first_held(q))) {
+		spin_lock_bh(&np->lock);
+		if (np->pullq == q)
+			ndp_pull_detach(np);
+		spin_unlock_bh(&np->lock);
+		sock_put(ndp_to_sk(np));
+	}
+	ndp_pullq_put(q);
+}
+
+static int ndp_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct ndp_pullq *q;
+
+	rcu_read_lock();
+	q = ndp_pullq_find(dev);
+	rcu_read_unlock();
+	/* RTNL keeps it: only NETDEV_UNREGISTER below removes it. */
+	switch (event) {
+	case NETDEV_REGISTER:
+		if (!q)
+			ndp_pullq_add(dev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		if (q)
+			ndp_pullq_learn_rate(q);
+		break;
+	case NETDEV_UNREGISTER:
+		if (q)
+			ndp_pullq_del(q);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block ndp_netdev_nb = {
+	.notifier_call = ndp_netdev_event,
+};
+
+int __init ndp_pull_init(void)
+{
+	/* Replays NETDEV_REGISTER and NETDEV_UP for all devices that exist. */
+	return register_netdevice_notifier(&ndp_netdev_nb);
+}
+
+void ndp_pull_exit(void)
+{
+	/* Replays NETDEV_UNREGISTER for all devices. */
+	unregister_netdevice_notifier(&ndp_netdev_nb);
+}

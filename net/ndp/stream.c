@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP byte streams: what send, receive and poll do.
+ *
+ * A writer fills an skb of up to one segment outside the connection's lock and
+ * hands it to the send queue under it.  A reader takes packets from the
+ * receive queue likewise, and every packet that it finishes makes room for a
+ * pull.  lock_sock keeps writers from writers and readers from readers.
+ *
+ * Semantics towards the application are TCP's.
+ */
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/sockios.h>
+#include <asm/ioctls.h>
+#include "ndp.h"
+
+/* Copy into page fragments.  Return: bytes, 0 when no fragment is left. */
+static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
+		    u32 max)
+{
+	struct page_frag *pfrag = sk_page_frag(sk);
+	int i = skb_shinfo(skb)->nr_frags;
+	bool coalesce;
+	size_t n;
+
+	if (!sk_page_frag_refill(sk, pfrag))
+		return -ENOBUFS;
+	coalesce = skb_can_coalesce(skb, i, pfrag->page, pfrag->offset);
+	if (!coalesce && i == MAX_SKB_FRAGS)
+		return 0;
+	n = min_t(size_t, max, pfrag->size - pfrag->offset);
+	n = min(n, msg_data_left(msg));
+	n = copy_page_from_iter(pfrag->page, pfrag->offset, n, &msg->msg_iter);
+	if (!n)
+		return -EFAULT;
+	if (coalesce) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
+	} else {
+		get_page(pfrag->page);
+		skb_fill_page_desc(skb, i, pfrag->page, pfrag->offset, n);
+	}
+	pfrag->offset += n;
+	skb->len += n;
+	skb->data_len += n;
+	skb->truesize += n;
+	return n;
+}
+
+/* Take a tail that has room off the queue, so that it does not leave. */
+static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct sk_buff *skb;
+
+	spin_lock_bh(&np->lock);
+	skb = skb_peek_tail(&np->sendq);
+	if (skb && skb->len < np->mss &&
+	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS) {
+		__skb_unlink(skb, &np->sendq);
+		np->sendq_bytes -= skb->len;
+		sk_wmem_queued_add(sk, -skb->truesize);
+		sk_mem_uncharge(sk, skb->truesize);
+	} else {
+		skb = NULL;
+	}
+	spin_unlock_bh(&np->lock);
+	return skb;
+}
+
+/* Queue a filled skb and let go what may. */
+static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
+			   bool corked)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	spin_lock_bh(&np->lock);
+	np->more = more;
+	np->corked = corked;
+	if (skb) {
+		__skb_queue_tail(&np->sendq, skb);
+		np->sendq_bytes += skb->len;
+		sk_wmem_queued_add(sk, skb->truesize);
+		sk_mem_charge(sk, skb->truesize);
+	}
+	ndp_output(np);
+	spin_unlock_bh(&np->lock);
+	/* The connection may have ended while we were filling. */
+	if (sk->sk_state == TCP_CLOSE) {
+		spin_lock_bh(&np->lock);
+		ndp_conn_purge(np);
+		spin_unlock_bh(&np->lock);
+	}
+}
+
+static bool ndp_send_room(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+	bool ok;
+
+	if (!sk_stream_memory_free(sk))
+		return false;
+	spin_lock_bh(&np->lock);
+	ok = sk_wmem_schedule(sk, SKB_TRUESIZE(np->mss));
+	spin_unlock_bh(&np->lock);
+	return ok;
+}
+
+static int ndp_send_error(struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_err))
+		return sock_error(sk);
+	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
+		return -EPIPE;
+	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_SYN_SENT)
+		return -EPIPE;
+	return 0;
+}
+
+/* Fill and queue one segment.  Return: bytes taken from @msg, or an error. */
+static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
+{
+	struct sock *sk = ndp_to_sk(np);
+	bool corked = msg->msg_flags & MSG_MORE;
+	struct sk_buff *skb;
+	int n, copied = 0;
+	int err = 0;
+
+	skb = ndp_take_tail(np);
+	if (!skb)
+		skb = alloc_skb(0, sk->sk_allocation);
+	if (!skb)
+		return -ENOBUFS;
+	while (skb->len < np->mss && msg_data_left(msg)) {
+		n = ndp_fill(sk, skb, msg, np->mss - skb->len);
+		if (n <= 0) {
+			err = n;
+			break;
+		}
+		copied += n;
+	}
+	if (!skb->len) {
+		kfree_skb(skb);
+		skb = NULL;
+	}
+	if (err)
+		ndp_queue_tail(np, skb, false, false);
+	else
+		ndp_queue_tail(np, skb, corked || msg_data_left(msg), corked);
+	return copied ?: err;
+}
+
+static bool ndp_sync_opening(const struct sock *sk)
+{
+	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
+}
+
+int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct ndp_sock *np = ndp_sk(sk);
+	int copied = 0;
+	int err = 0;
+	long timeo;
+
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	lock_sock(sk);
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	err = ndp_send_error(sk);
+	if (!err && ndp_sync_opening(sk) && !timeo)
+		err = -EAGAIN;
+	while (!err && msg_data_left(msg)) {
+		int n;
+
+		if (!ndp_send_room(np)) {
+			set_bit(SOCK_NOSPACE, &sock->flags);
+			err = sk_stream_wait_memory(sk, &timeo);
+			if (!err)
+				err = ndp_send_error(sk);
+			continue;
+		}
+		n = ndp_send_segment(np, msg);
+		if (n == -ENOBUFS) {
+			set_bit(SOCK_NOSPACE, &sock->flags);
+			err = sk_stream_wait_memory(sk, &timeo);
+		} else if (n < 0) {
+			err = n;
+		} else {
+			copied += n;
+			err = ndp_send_error(sk);
+		}
+	}
+	if (err && copied)
+		/* The write ends here; nobody knows whether more will come. */
+		ndp_queue_tail(np, NULL, false, false);
+	if (copied)
+		err = copied;
+	else if (err)
+		err = sk_stream_error(sk, msg->msg_flags, err);
+	release_sock(sk);
+	return err;
+}
+
+/*
+ * The packet that holds the byte @skip bytes behind the reader.
+ * Return: packet, *@off where in it; NULL at the end, *@tail the last packet.
+ */
+static struct sk_buff *ndp_rx_at(struct ndp_sock *np, u32 skip, u32 *off,
+				 struct sk_buff **tail)
+{
+	struct sk_buff_head *queue = &ndp_to_sk(np)->sk_receive_queue;
+	struct sk_buff *skb, *found = NULL;
+
+	spin_lock_bh(&np->lock);
+	skb_queue_walk(queue, skb) {
+		u32 have = skb->len - ndp_rx_cb(skb)->off;
+
+		if (skip < have) {
+			*off = ndp_rx_cb(skb)->off + skip;
+			found = skb;
+			break;
+		}
+		skip -= have;
+	}
+	*tail = skb_peek_tail(queue);
+	spin_unlock_bh(&np->lock);
+	return found;
+}
+
+/* A packet was read to its end: there is room for another. */
+static void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	spin_lock_bh(&np->lock);
+	__skb_unlink(skb, &sk->sk_receive_queue);
+	ndp_rmem_uncharge(np, skb);
+	ndp_pull_more(np);
+	spin_unlock_bh(&np->lock);
+	consume_skb(skb);
+}
+
+/* Return: bytes, 0 when the queue has no more, or -EFAULT. */
+static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
+		       u32 skip, int flags, struct sk_buff **tail)
+{
+	struct sk_buff *skb;
+	u32 off, n;
+
+	skb = ndp_rx_at(np, skip, &off, tail);
+	if (!skb)
+		return 0;
+	n = min_t(size_t, len, skb->len - off);
+	if (!(flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, off, msg, n))
+		return -EFAULT;
+	if (flags & MSG_PEEK)
+		return n;
+	ndp_rx_cb(skb)->off = off + n;
+	if (off + n == skb->len)
+		ndp_rx_consumed(np, skb);
+	return n;
+}
+
+/* Nothing to read: 1 to wait for it, 0 for end of file, or an error. */
+static int ndp_rx_empty(struct sock *sk, long timeo)
+{
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	if (READ_ONCE(sk->sk_err))
+		return sock_error(sk);
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		return 0;
+	if (sk->sk_state == TCP_CLOSE)
+		return -ENOTCONN;
+	if (!timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(timeo);
+	return 1;
+}
+
+static void ndp_open_now(struct ndp_sock *np)
+{
+	spin_lock_bh(&np->lock);
+	ndp_send_open(np);
+	spin_unlock_bh(&np->lock);
+}
+
+int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct ndp_sock *np = ndp_sk(sk);
+	struct sk_buff *tail;
+	int copied = 0;
+	int target;
+	int n = 0;
+	long timeo;
+
+	if (flags & MSG_OOB)
+		return -EINVAL;
+	if (flags & MSG_ERRQUEUE)
+		return -EAGAIN;
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN) {
+		n = -ENOTCONN;
+		goto out;
+	}
+	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
+	while (len) {
+		n = ndp_rx_copy(np, msg, len, flags & MSG_PEEK ? copied : 0,
+				flags, &tail);
+		if (n < 0)
+			break;
+		if (n) {
+			copied += n;
+			len -= n;
+			continue;
+		}
+		if (copied >= target)
+			break;
+		n = ndp_rx_empty(sk, timeo);
+		if (n <= 0)
+			break;
+		ndp_open_now(np);
+		sk_wait_data(sk, &timeo, tail);
+	}
+out:
+	release_sock(sk);
+	return copied ?: n;
+}
+
+static __poll_t ndp_poll_listen(const struct ndp_sock *np)
+{
+	return list_empty_careful(&np->accept_q) ? 0 : EPOLLIN | EPOLLRDNORM;
+}
+
+static bool ndp_readable(struct sock *sk)
+{
+	return atomic_read(&sk->sk_rmem_alloc) &&
+	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
+}
+
+static __poll_t ndp_poll_write(struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
+		return EPOLLOUT | EPOLLWRNORM;
+	if (ndp_sync_opening(sk))
+		return 0;
+	if (sk_stream_is_writeable(sk))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Room may have come before the flag was seen. */
+	smp_mb__after_atomic();
+	return sk_stream_is_writeable(sk) ? EPOLLOUT | EPOLLWRNORM : 0;
+}
+
+__poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct sock *sk = sock->sk;
+	struct ndp_sock *np = ndp_sk(sk);
+	__poll_t mask = 0;
+	u8 shutdown;
+	int state;
+
+	sock_poll_wait(file, sock, wait);
+	state = smp_load_acquire(&sk->sk_state);
+	if (state == TCP_LISTEN)
+		return ndp_poll_listen(np);
+	/* Whoever waits to read alone waits for a peer that speaks first. */
+	if (state == TCP_SYN_SENT &&
+	    (poll_requested_events(wait) & (EPOLLIN | EPOLLOUT)) == EPOLLIN)
+		ndp_open_now(np);
+
+	shutdown = READ_ONCE(sk->sk_shutdown);
+	if (shutdown == SHUTDOWN_MASK || state == TCP_CLOSE)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (ndp_readable(sk))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	mask |= ndp_poll_write(sk);
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static int ndp_inq(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+	int n = 0;
+
+	spin_lock_bh(&np->lock);
+	skb_queue_walk(&ndp_to_sk(np)->sk_receive_queue, skb)
+		n += skb->len - ndp_rx_cb(skb)->off;
+	spin_unlock_bh(&np->lock);
+	return n;
+}
+
+static int ndp_outq(struct ndp_sock *np, bool unsent_only)
+{
+	struct rb_node *node;
+	int n;
+
+	spin_lock_bh(&np->lock);
+	n = np->sendq_bytes;
+	if (!unsent_only)
+		for (node = rb_first(&np->txq); node; node = rb_next(node))
+			n += rb_to_skb(node)->len;
+	spin_unlock_bh(&np->lock);
+	return n;
+}
+
+int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sock *sk = sock->sk;
+	struct ndp_sock *np = ndp_sk(sk);
+	int n;
+
+	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
+		return -ENOIOCTLCMD;
+	if (sk->sk_state == TCP_LISTEN)
+		return -EINVAL;
+	lock_sock(sk);
+	if (cmd == SIOCINQ)
+		n = ndp_inq(np);
+	else
+		n = ndp_outq(np, cmd == SIOCOUTQNSD);
+	release_sock(sk);
+	return put_user(n, (int __user *)arg);
+}

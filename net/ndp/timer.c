@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP timers: retransmission, PROBE, delayed opening, giving up.
+ *
+ * With trimming a packet is hardly ever lost without a word, so a timeout may
+ * be short (NDP paper, section 3.2): the worst queueing of a round trip at
+ * first, then srtt + 4 rttvar.  It runs from the moment when the packet has
+ * left the local qdisc.
+ *
+ * One high-resolution timer per connection stands at the earliest of all
+ * deadlines or before; when it runs it does what is due and computes anew.
+ * Deadlines that move away do not touch it.
+ */
+#include "ndp.h"
+
+/**
+ * ndp_rto_init - timeout before the first RTT sample
+ * @np:		connection with paths and mss
+ *
+ * Twice the queueing of a full fabric: six hops whose data queue and header
+ * queue, as many bytes again in the paper, are full; and never below three
+ * idle round trips or 1 ms.
+ */
+void ndp_rto_init(struct ndp_sock *np)
+{
+	const struct net *net = sock_net(ndp_to_sk(np));
+	struct dst_entry *dst = np->paths->path[0].dst;
+	u64 bits, queueing, rate = NDP_RATE_DEFAULT;
+	u64 rtt = READ_ONCE(ndp_pernet(net)->base_rtt_us) * 1000ULL;
+
+	if (dst)
+		rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
+	bits = 2ULL * NDP_SWITCH_HOPS * (NDP_SWITCH_LIMIT + 1) * 8 *
+	       (np->mss + NDP_OUTER_LEN + NDP_HDR_LEN);
+	queueing = div64_u64(bits * NSEC_PER_SEC, rate);
+	np->rto_ns = max3(NDP_RTO_MIN, queueing, 3 * rtt);
+	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
+}
+
+/**
+ * ndp_rtt_sample - note a round trip
+ * @np:		connection
+ * @rtt_ns:	from leaving the host to the answer, of a packet sent once
+ *
+ * Context: np->lock held.
+ */
+void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
+{
+	u64 dev;
+
+	if (!np->srtt_ns) {
+		np->srtt_ns = max(rtt_ns, 1ULL);
+		np->rttvar_ns = rtt_ns / 2;
+	} else {
+		dev = rtt_ns > np->srtt_ns ? rtt_ns - np->srtt_ns :
+					     np->srtt_ns - rtt_ns;
+		np->rttvar_ns = (3 * np->rttvar_ns + dev) / 4;
+		np->srtt_ns = (7 * np->srtt_ns + rtt_ns) / 8;
+	}
+	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, NDP_RTO_MIN);
+}
+
+static struct sk_buff *ndp_flight_first(struct ndp_sock *np)
+{
+	struct ndp_tx_cb *cb;
+
+	cb = list_first_entry_or_null(&np->flight, struct ndp_tx_cb, list);
+	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+}
+
+static u64 ndp_next_deadline(struct ndp_sock *np)
+{
+	struct sk_buff *skb = ndp_flight_first(np);
+	u64 at = U64_MAX;
+
+	if (skb)
+		at = ndp_tx_cb(skb)->sent_at + ndp_rto(np);
+	if (np->probe_at)
+		at = min(at, np->probe_at);
+	if (np->syn_at)
+		at = min(at, np->syn_at);
+	if (np->orphan_at)
+		at = min(at, np->orphan_at);
+	return at;
+}
+
+/**
+ * ndp_timer_update - have the timer run no later than the next deadline
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_timer_update(struct ndp_sock *np)
+{
+	u64 at = ndp_next_deadline(np);
+
+	if (at >= np->timer_at)
+		return;
+	np->timer_at = at;
+	/* A running handler has a reference of its own. */
+	if (hrtimer_try_to_cancel(&np->timer) != 1)
+		sock_hold(ndp_to_sk(np));
+	hrtimer_start(&np->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
+ * ndp_timer_stop - the connection has ended
+ * @np:		connection
+ *
+ * A handler that runs meanwhile finds the state.
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_timer_stop(struct ndp_sock *np)
+{
+	np->probe_at = 0;
+	np->syn_at = 0;
+	np->orphan_at = 0;
+	np->timer_at = U64_MAX;
+	if (hrtimer_try_to_cancel(&np->timer) == 1)
+		sock_put(ndp_to_sk(np));
+}
+
+/* Is the packet still in the local qdisc?  Then its time has not begun. */
+static bool ndp_still_local(const struct ndp_sock *np,
+			    const struct ndp_tx_cb *cb)
+{
+	return !cb->local_drop &&
+	       (s32)(cb->tx_seq - atomic_read(&np->tx_left)) >= 0;
+}
+
+static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	if (!cb->local_drop) {
+		np->info.timeouts++;
+		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
+		np->paths->path[cb->path].losses++;
+	}
+	ndp_tx_lost(np, skb);
+}
+
+/*
+ * Every packet whose time is over is lost.  While the peer stays silent only
+ * the oldest is sent again, with the timeout doubling, so that nobody floods a
+ * host that is down.
+ */
+static void ndp_check_flight(struct ndp_sock *np, u64 now)
+{
+	u64 rto = ndp_rto(np);
+	bool timeout = false;
+	struct sk_buff *skb;
+
+	while ((skb = ndp_flight_first(np))) {
+		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+		if (cb->sent_at + rto > now)
+			break;
+		if (ndp_still_local(np, cb) || (timeout && np->backoff > 2)) {
+			cb->sent_at = now;
+			list_move_tail(&cb->list, &np->flight);
+			continue;
+		}
+		timeout |= !cb->local_drop;
+		ndp_packet_timeout(np, skb);
+	}
+	if (timeout)
+		np->backoff++;
+}
+
+static bool ndp_given_up(struct ndp_sock *np, u64 now)
+{
+	return np->silent_since && now - np->silent_since > NDP_GIVE_UP;
+}
+
+static void ndp_check_probe(struct ndp_sock *np, u64 now)
+{
+	if (!np->probe_at || np->probe_at > now)
+		return;
+	ndp_send_probe(np);
+	if (!np->silent_since)
+		np->silent_since = now;
+	np->probe_ns = max(min(2 * np->probe_ns, NDP_PROBE_MAX), np->rto_ns);
+	np->probe_at = now + np->probe_ns;
+}
+
+static void ndp_timer_run(struct ndp_sock *np, u64 now)
+{
+	if (np->orphan_at && np->orphan_at <= now) {
+		ndp_conn_abort(np, 0, true);
+		return;
+	}
+	if (ndp_given_up(np, now)) {
+		NDP_INC(sock_net(ndp_to_sk(np)), GIVEN_UP);
+		ndp_conn_abort(np, ETIMEDOUT, true);
+		return;
+	}
+	if (np->syn_at && np->syn_at <= now) {
+		np->syn_at = 0;
+		ndp_send_open(np);
+	}
+	ndp_check_flight(np, now);
+	ndp_check_probe(np, now);
+	ndp_output(np);
+}
+
+enum hrtimer_restart ndp_timer(struct hrtimer *t)
+{
+	struct ndp_sock *np = container_of(t, struct ndp_sock, timer);
+	u64 now = ktime_get_ns();
+
+	spin_lock(&np->lock);
+	/* Started again meanwhile: then that run does it. */
+	if (!hrtimer_is_queued(t)) {
+		np->timer_at = U64_MAX;
+		if (ndp_to_sk(np)->sk_state != TCP_CLOSE) {
+			ndp_timer_run(np, now);
+			ndp_timer_update(np);
+		}
+	}
+	spin_unlock(&np->lock);
+	sock_put(ndp_to_sk(np));
+	return HRTIMER_NORESTART;
+}

@@ -74,6 +74,7 @@ vm:			## a shell in a virtual machine (K=6.1|6.12)
 	tools/lab/run -k $(or $(K),6.12) -i
 
 check:			## run the selftests on Debian's 6.1 and 6.12 in QEMU (K=6.1, T=test)
+	@$(NEED) python3@python3
 	@tools/lab/check $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
 
 demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture

@@ -1,0 +1,483 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# netwire alone: what is shown, what is refused, what crosses the wire, and
+# what happens when it goes.
+#
+#	   NEAR                     FAR
+#	+--------+                +--------+
+#	|     h0 |================| s0     |
+#	+--------+     netwire    +--------+
+#	 10.0.0.1                  10.0.0.2
+#
+# Frames are numbered and filled from their number, so that each is known to
+# the byte; all are accounted for by the counters of both ends.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+tap_plan 72
+require_program ip ethtool python3 sha256sum
+require_module netwire
+
+cat >"$TMP/frames.py" <<'EOF'
+import hashlib, signal, socket, struct, sys
+
+TYPE = 0x88b5			# for experiments
+
+def payload(seq, size):
+    d = hashlib.sha256(b'%d' % seq).digest()
+    return struct.pack('!I', seq) + (d * (size // 32 + 1))[:size - 18]
+
+def packet_socket(dev, proto):
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(proto))
+    s.bind((dev, proto))
+    return s
+
+# send DEV FIRST COUNT SIZE: frames to everybody, SIZE without FCS
+def send(dev, first, count, size):
+    s = packet_socket(dev, 0)
+    head = b'\xff' * 6 + s.getsockname()[4] + struct.pack('!H', TYPE)
+    for seq in range(int(first), int(first) + int(count)):
+        s.send(head + payload(seq, int(size)))
+
+# receive DEV RESULT: until terminated; then the numbers of frames and of
+# those that are wrong, and whether they came in order
+def receive(dev, result):
+    s = packet_socket(dev, TYPE)
+    s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)	# SO_RCVBUFFORCE
+    s.settimeout(0.2)
+    going = [True]
+    signal.signal(signal.SIGTERM, lambda *_: going.clear())
+    open(result + '.ready', 'w').close()
+    n = bad = 0
+    seqs = []
+    while True:
+        try:
+            f = s.recv(1 << 16)
+        except TimeoutError:
+            if not going:
+                break
+            continue
+        n += 1
+        seq = struct.unpack('!I', f[14:18])[0]
+        if f[14:] != payload(seq, len(f)):
+            bad += 1
+        else:
+            seqs.append(seq)
+    order = all(a < b for a, b in zip(seqs, seqs[1:]))
+    with open(result, 'w') as f:
+        print('frames=%d bad=%d ordered=%d' % (n, bad, order), file=f)
+
+# tcpserver FILE: one connection into the file.  tcpclient ADDRESS FILE
+def tcpserver(name):
+    l = socket.create_server(('', 5000))
+    open(name + '.ready', 'w').close()
+    c = l.accept()[0]
+    with open(name, 'wb') as f:
+        while b := c.recv(1 << 18):
+            f.write(b)
+    open(name + '.done', 'w').close()
+
+def tcpclient(address, name):
+    with socket.create_connection((address, 5000)) as c, open(name, 'rb') as f:
+        c.sendfile(f)
+
+# udp ADDRESS COUNT SIZE: datagrams filled from their number
+def udp(address, count, size):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for seq in range(int(count)):
+        s.sendto(payload(seq, int(size) + 14), (address, 5001))
+
+# udpreceive RESULT: until terminated
+def udpreceive(result):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)
+    s.bind(('', 5001))
+    s.settimeout(0.2)
+    going = [True]
+    signal.signal(signal.SIGTERM, lambda *_: going.clear())
+    open(result + '.ready', 'w').close()
+    n = bad = 0
+    while True:
+        try:
+            d = s.recv(1 << 16)
+        except TimeoutError:
+            if not going:
+                break
+            continue
+        n += 1
+        bad += d != payload(struct.unpack('!I', d[:4])[0], len(d) + 14)
+    with open(result, 'w') as f:
+        print('frames=%d bad=%d' % (n, bad), file=f)
+
+# outq ADDRESS DEV: a datagram; its memory must come back while it is in flight
+def outq(address, dev):
+    import array, fcntl, termios, time
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.sendto(b'x' * 1000, (address, 5001))
+    for i in range(200):
+        a = array.array('i', [0])
+        fcntl.ioctl(s, termios.TIOCOUTQ, a)
+        if not a[0]:
+            return
+        time.sleep(0.01)
+    sys.exit('still %d bytes' % a[0])
+
+# flood DEV: without end, until the device goes
+def flood(dev):
+    s = packet_socket(dev, 0)
+    f = b'\xff' * 6 + s.getsockname()[4] + struct.pack('!H', TYPE) + bytes(1000)
+    while True:
+        try:
+            s.send(f)
+        except OSError as e:
+            if e.errno in (6, 19):		# ENXIO, ENODEV
+                break
+
+globals()[sys.argv[1]](*sys.argv[2:])
+EOF
+
+frames() { python3 "$TMP/frames.py" "$@"; }
+near() { in_ns "$NEAR" "$@"; }
+far() { in_ns "$FAR" "$@"; }
+ip_near() { ip -n "$NEAR" "$@"; }
+ip_far() { ip -n "$FAR" "$@"; }
+
+# stat NS DEV NAME: a counter of ethtool -S
+stat() { in_ns "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'; }
+# shown NS DEV: a cable's parameters as ip prints them
+shown() { ip -n "$1" -d link show "$2" | sed -nE 's/.*netwire (.*ber-mode [a-z]+).*/\1/p'; }
+speed() { in_ns "$1" ethtool "$2" | sed -n 's/.*Speed: //p'; }
+exists() { ip -n "$1" link show "$2" >/dev/null 2>&1; }
+gone() { ! exists "$@"; }
+carrier() { ip -n "$1" link show "$2" | grep -q LOWER_UP; }
+no_carrier() { ! carrier "$@"; }
+
+# refused NAME TEXT COMMAND...: fails, and its message has the text
+refused() {
+	local name=$1 text=$2
+
+	shift 2
+	if "$@" >"$TMP/out" 2>&1; then
+		fail "$name" "accepted: $*"
+	elif ! grep -qF -- "$text" "$TMP/out"; then
+		fail "$name" "no '$text' in: $(cat "$TMP/out")"
+	else
+		ok "$name"
+	fi
+}
+
+# cable [OPTIONS]: a fresh one between the namespaces, up
+cable() {
+	! exists "$NEAR" h0 || ip_near link del h0
+	ip_near link add h0 type netwire "$@" peer name s0 netns "$FAR" || die "no cable: $*"
+	up
+}
+
+up() {
+	ip_near link set h0 mtu "${MTU-1500}" up
+	ip_far link set s0 mtu "${MTU-1500}" up
+	ip_near address replace 10.0.0.1/24 dev h0
+	ip_far address replace 10.0.0.2/24 dev s0
+	# the default one would drop on purpose
+	tc -n "$NEAR" qdisc replace dev h0 root pfifo limit 1000
+	tc -n "$FAR" qdisc replace dev s0 root pfifo limit 1000
+	wait_for 10 carrier "$NEAR" h0 || die "no carrier"
+	wait_for 10 carrier "$FAR" s0 || die "no carrier"
+}
+
+# settled N: N frames from h0 are all accounted for at s0
+settled() {
+	local lost=0 n
+
+	for n in rx_frames rx_ber_lost rx_oversize rx_nomem; do
+		lost=$((lost + $(stat "$FAR" s0 $n)))
+	done
+	[ "$(stat "$NEAR" h0 tx_frames)" -eq "$1" ] && [ $lost -eq "$1" ]
+}
+
+# capture COMMAND...: run it with a receiver at the far end: $GOT
+start_receiver() {
+	rm -f "$TMP"/got*
+	# not through a function: its process must be the receiver
+	background ip netns exec "$FAR" python3 "$TMP/frames.py" "$@" "$TMP/got"
+	RECEIVER=$PID
+	wait_for 30 test -e "$TMP/got.ready" || die "receiver does not start"
+}
+
+stop_receiver() {
+	kill "$RECEIVER"
+	wait "$RECEIVER"
+	GOT=$(cat "$TMP/got")
+	say "received: $GOT"
+}
+
+field() { sed -nE "s/.*\b$1=([0-9]+).*/\1/p" <<<"$GOT"; }
+
+# between NAME LOW VALUE HIGH
+between() {
+	say "$1: $3 in [$2, $4]"
+	if [ "$3" -ge "$2" ] && [ "$3" -le "$4" ]; then
+		ok "$1"
+	else
+		fail "$1" "$3 is not in [$2, $4]"
+	fi
+}
+
+test_parameters() {
+	modprobe -r netwire
+	check "the module loads by kind" ip_near link add h0 type netwire peer name s0
+	is "defaults" "$(shown "$NEAR" h0)" "rate 10Gbit delay 1us ber 0 ber-mode drop"
+	check "change from the near end" ip_near link set h0 type netwire rate 1.5gbit delay 5us
+	check "change from the far end" ip_near link set s0 type netwire ber 1e-9 ber-mode corrupt
+	is "the near end shows both" "$(shown "$NEAR" h0)" "rate 1.5Gbit delay 5us ber 1e-09 ber-mode corrupt"
+	is "the far end shows both" "$(shown "$NEAR" s0)" "rate 1.5Gbit delay 5us ber 1e-09 ber-mode corrupt"
+	ip_near link set h0 type netwire rate 12345678901bit delay 1234567ns
+	is "odd values are exact" "$(shown "$NEAR" h0)" "rate 12345678.901Kbit delay 1234.567us ber 1e-09 ber-mode corrupt"
+	ip_near link set h0 type netwire rate 125MBps delay 0.25ms
+	is "other units" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us ber 1e-09 ber-mode corrupt"
+	is "JSON" "$(ip_near -d -j link show h0 | python3 -c '
+import json, sys
+d = json.load(sys.stdin)[0]["linkinfo"]
+d = d["info_data"] if d["info_kind"] == "netwire" else {}
+print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-09 corrupt"
+	check "ip link help netwire" sh -c 'ip link help netwire | grep -q ber-mode'
+
+	refused "rate 0" "rate must be" ip_near link set h0 type netwire rate 0bit
+	refused "rate 11 Tbit/s" "rate must be" ip_near link set h0 type netwire rate 11tbit
+	refused "delay 11 s" "delay must be" ip_near link set h0 type netwire delay 11s
+	refused "BER 0.01" "bit error rate must be" ip_near link set h0 type netwire ber 0.01
+	refused "too much in flight" "in flight" ip_near link set h0 type netwire rate 100gbit delay 1s
+	refused "rate without unit" "not a rate" ip_near link set h0 type netwire rate 10
+	refused "negative delay" "not a delay" ip_near link set h0 type netwire delay -1us
+	refused "finer than a ns" "not a delay" ip_near link set h0 type netwire delay 0.1ns
+	refused "BER that is no number" "not a bit error rate" ip_near link set h0 type netwire ber nan
+	refused "unknown ber-mode" "not a ber-mode" ip_near link set h0 type netwire ber-mode lose
+	refused "unknown option" "unknown option" ip_near link set h0 type netwire speed 1gbit
+	refused "other ends" "cannot be changed" ip_near link set h0 type netwire peer name s1
+	refused "one end" "peer is missing" ip_near link add h1 type netwire rate 1gbit
+	refused "two queues" "one queue" ip_near link add h1 numtxqueues 2 type netwire peer name s1
+	refused "MTU 9217 at birth" "mtu greater" ip_near link add h1 mtu 9217 type netwire peer name s1
+	refused "peer's MTU 9217" "mtu greater" ip_near link add h1 type netwire peer name s1 mtu 9217
+	refused "peer's name in use" "" ip_near link add h1 type netwire peer name h0
+	check "nothing is left of those" gone "$NEAR" h1
+	is "and nothing was changed" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us ber 1e-09 ber-mode corrupt"
+	refused "MTU 9217" "mtu greater" ip_near link set h0 mtu 9217
+	ip_near link del s0
+	check "deleting one end deletes both" gone "$NEAR" h0
+}
+
+test_link() {
+	ip_near link add h0 type netwire rate 1gbit peer name s0 netns "$FAR"
+	ip_near link set h0 up
+	check "no carrier while one end is down" no_carrier "$NEAR" h0
+	ip_far link set s0 up
+	check "carrier at the near end" wait_for 10 carrier "$NEAR" h0
+	check "carrier at the far end" wait_for 10 carrier "$FAR" s0
+	is "operstate" "$(near cat /sys/class/net/h0/operstate)" up
+
+	is "speed" "$(speed "$FAR" s0)" 1000Mb/s
+	: >"$TMP/monitor"
+	background ip netns exec "$FAR" ip -o monitor link dev s0 >"$TMP/monitor"
+	sleep 1
+	ip_near link set h0 type netwire rate 2.6mbit
+	check "the far end is told of a change" wait_for 10 grep -q s0 "$TMP/monitor"
+	kill "$PID"
+	is "speed is rounded" "$(speed "$NEAR" h0)" 3Mb/s
+	ip_near link set h0 type netwire rate 1kbit
+	is "but not to 0" "$(speed "$FAR" s0)" 1Mb/s
+	is "driver" "$(near ethtool -i h0 | awk '/^driver/ { print $2 }')" netwire
+
+	ip_far link set s0 down
+	check "carrier goes with the far end" wait_for 10 no_carrier "$NEAR" h0
+}
+
+test_delivery() {
+	local f=$TMP/file size=$((4 << 20))
+
+	MTU=1500 cable rate 1gbit
+	head -c $size /dev/urandom >"$f"
+	rm -f "$TMP"/copy*
+	background ip netns exec "$FAR" python3 "$TMP/frames.py" tcpserver "$TMP/copy"
+	wait_for 30 test -e "$TMP/copy.ready"
+	near python3 "$TMP/frames.py" tcpclient 10.0.0.2 "$f"
+	wait_for 60 test -e "$TMP/copy.done"
+	is "TCP delivers the bytes" "$(sha256sum <"$TMP/copy")" "$(sha256sum <"$f")"
+	check "all frames arrive" wait_for 10 settled "$(stat "$NEAR" h0 tx_frames)"
+	is "with all their bytes" "$(stat "$FAR" s0 rx_bytes)" "$(stat "$NEAR" h0 tx_bytes)"
+	is "none longer than the MTU" "$(stat "$FAR" s0 rx_oversize)" 0
+	between "ring stops" 1 "$(stat "$NEAR" h0 tx_ring_stops)" "$(stat "$NEAR" h0 tx_frames)"
+
+	MTU=9216 cable rate 1gbit
+	start_receiver receive s0
+	near python3 "$TMP/frames.py" send h0 0 200 9230
+	check "MTU 9216 passes" wait_for 20 settled 200
+	stop_receiver
+	is "whole and in order" "$GOT" "frames=200 bad=0 ordered=1"
+	ip_far link set s0 mtu 1500
+	near python3 "$TMP/frames.py" send h0 0 5 9230
+	check "beyond the receiver's MTU" wait_for 10 settled 205
+	is "counted there" "$(stat "$FAR" s0 rx_oversize)" 5
+}
+
+# At 8 Mbit/s a byte takes a microsecond, so times are whole; at 7 they are not.
+test_serialisation() {
+	local t
+
+	MTU=1500 cable rate 8mbit delay 1ms
+	t=$(date +%s%N)
+	near python3 "$TMP/frames.py" send h0 0 100 1514
+	wait_for 20 settled 100
+	t=$(($(date +%s%N) - t))
+	is "100 frames of 1514 bytes occupy the wire" "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000))
+	check "and take no less than that" test $t -ge $((100 * 1538000 + 1000000))
+	near python3 "$TMP/frames.py" send h0 0 100 30
+	wait_for 20 settled 200
+	is "short ones count as 60 bytes" "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000 + 100 * 84000))
+	MTU=1500 cable rate 7mbit
+	near python3 "$TMP/frames.py" send h0 0 100 1514
+	wait_for 20 settled 100
+	between "fractions of ns" $((100 * 1538 * 8000 / 7 - 100)) "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538 * 8000 / 7 + 1))
+}
+
+# 4000 frames of 12144 bits at 1e-5: 11.4 % bad, 457 +- 20.  Eight sigma.
+test_bit_errors() {
+	MTU=1500 cable rate 1gbit ber 1e-5
+	start_receiver receive s0
+	near python3 "$TMP/frames.py" send h0 0 4000 1514
+	check "drop: sent = received + lost" wait_for 60 settled 4000
+	stop_receiver
+	is "drop: what arrives is right" "$GOT" "frames=$((4000 - $(stat "$FAR" s0 rx_ber_lost))) bad=0 ordered=1"
+	between "drop: as many as there should be" 297 "$(stat "$FAR" s0 rx_ber_lost)" 617
+	is "drop: rx_crc_errors" "$(far cat /sys/class/net/s0/statistics/rx_crc_errors)" "$(stat "$FAR" s0 rx_ber_lost)"
+
+	MTU=1500 cable rate 1gbit ber 1e-5 ber-mode corrupt
+	start_receiver receive s0
+	near python3 "$TMP/frames.py" send h0 0 4000 1514
+	check "corrupt: all arrive" wait_for 60 settled 4000
+	stop_receiver
+	is "corrupt: those that differ are counted" "$(field frames) $(field bad)" "4000 $(stat "$FAR" s0 rx_ber_corrupted)"
+	between "corrupt: as many as there should be" 297 "$(field bad)" 617
+
+	# the sender leaves checksums to the device; a flip must still be seen
+	start_receiver udpreceive
+	near python3 "$TMP/frames.py" udp 10.0.0.2 500 1400
+	wait_for 60 settled "$(stat "$NEAR" h0 tx_frames)"
+	sleep 1
+	stop_receiver
+	is "corrupt: UDP's checksum catches it" "$(field bad)" 0
+	between "corrupt: and those are missing" 300 "$(field frames)" 499
+}
+
+test_flight() {
+	cable rate 1gbit delay 500ms
+	start_receiver receive s0
+	near python3 "$TMP/frames.py" send h0 0 20 500
+	ip_near link set h0 type netwire delay 0s
+	near python3 "$TMP/frames.py" send h0 20 20 500
+	wait_for 10 settled 40
+	stop_receiver
+	is "a shorter delay lets no frame overtake" "$GOT" "frames=40 bad=0 ordered=1"
+
+	cable rate 1gbit delay 8s
+	ip_near neighbour replace 10.0.0.2 lladdr 02:00:00:00:00:01 dev h0
+	near python3 "$TMP/frames.py" outq 10.0.0.2 h0 >"$TMP/outq" 2>&1
+	is "the sender has its memory back while the frame flies" "$? $(stat "$FAR" s0 rx_frames)" "0 0"
+	near python3 "$TMP/frames.py" send h0 0 9 500
+	wait_for 5 test "$(stat "$NEAR" h0 tx_frames)" -eq 10
+	ip_far link set s0 down
+	is "a link that goes down loses the flight" "$(stat "$NEAR" h0 tx_lost_in_flight)" "$(stat "$NEAR" h0 tx_frames)"
+}
+
+test_moves() {
+	cable rate 1gbit
+	ns_add THIRD
+	ip_far link set s0 netns "$THIRD"
+	ip -n "$THIRD" link set s0 up
+	ip -n "$THIRD" address add 10.0.0.2/24 dev s0
+	wait_for 10 carrier "$THIRD" s0
+	check "a moved end works" near ping -c 3 -i 0.2 -W 5 10.0.0.2
+	ip netns del "$THIRD"
+	check "the end of its namespace deletes both" wait_for 20 gone "$NEAR" h0
+}
+
+# flooding: both ends send as fast as they can
+flooding() {
+	background ip netns exec "$NEAR" python3 "$TMP/frames.py" flood h0 2>/dev/null
+	FLOODS=("$PID")
+	background ip netns exec "$FAR" python3 "$TMP/frames.py" flood s0 2>/dev/null
+	FLOODS+=("$PID")
+	wait_for 20 busy
+}
+
+busy() { [ "$(stat "$NEAR" h0 rx_frames)" -gt 20 ] && [ "$(stat "$FAR" s0 rx_frames)" -gt 20 ]; }
+
+quiet() {
+	kill "${FLOODS[@]}" 2>/dev/null
+	wait "${FLOODS[@]}" 2>/dev/null
+}
+
+test_death() {
+	local i left=
+
+	cable rate 100mbit delay 20ms
+	flooding
+	for ((i = 0; i < 20; i++)); do
+		ip_near link set h0 type netwire rate $((RANDOM % 1000 + 1))mbit delay $((RANDOM % 30000))us
+		ip_far link set s0 down
+		ip_far link set s0 up
+	done
+	wait_for 10 carrier "$FAR" s0
+	i=$(stat "$FAR" s0 rx_frames)
+	check "20 changes, downs and ups under traffic" wait_for 20 more_than "$i"
+	quiet
+
+	for i in near far near far; do
+		cable rate 100mbit delay 20ms
+		flooding
+		if [ $i = near ]; then ip_near link del h0; else ip_far link del s0; fi
+		! exists "$NEAR" h0 || left+="h0 "
+		! exists "$FAR" s0 || left+="s0 "
+		quiet
+	done
+	is "either end deleted under traffic, twice" "$left" ""
+
+	for i in 1 2; do
+		ns_add LOST
+		FAR=$LOST cable rate 100mbit delay 20ms
+		FAR=$LOST flooding
+		ip netns del "$LOST"
+		quiet
+		wait_for 20 gone "$NEAR" h0 || left+="h0 "
+	done
+	is "a namespace ends under traffic, twice" "$left" ""
+}
+
+more_than() { [ "$(stat "$FAR" s0 rx_frames)" -gt "$1" ]; }
+
+test_unload() {
+	cable rate 100mbit delay 20ms
+	flooding
+	check "the module leaves under traffic" modprobe -r netwire
+	quiet
+	check "and takes its devices along" gone "$NEAR" h0
+	check "and comes back" modprobe netwire
+}
+
+ns_add NEAR FAR
+for ns in "$NEAR" "$FAR"; do
+	in_ns "$ns" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
+		echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6'
+done
+say "seed $SEED"
+
+test_parameters
+test_link
+test_delivery
+test_serialisation
+test_bit_errors
+test_flight
+test_moves
+test_death
+test_unload

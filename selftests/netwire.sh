@@ -445,6 +445,7 @@ test_death() {
 
 	for i in 1 2; do
 		ns_add LOST
+		# shellcheck disable=SC2153
 		FAR=$LOST cable rate 100mbit delay 20ms
 		FAR=$LOST flooding
 		ip netns del "$LOST"

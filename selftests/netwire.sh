@@ -16,7 +16,7 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-tap_plan 72
+tap_plan 75
 require_program ip ethtool python3 sha256sum
 require_module netwire
 
@@ -261,6 +261,7 @@ print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-0
 	refused "MTU 9217 at birth" "mtu greater" ip_near link add h1 mtu 9217 type netwire peer name s1
 	refused "peer's MTU 9217" "mtu greater" ip_near link add h1 type netwire peer name s1 mtu 9217
 	refused "peer's name in use" "" ip_near link add h1 type netwire peer name h0
+	refused "one name for both" "" ip_near link add h1 type netwire peer name h1
 	check "nothing is left of those" gone "$NEAR" h1
 	is "and nothing was changed" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us ber 1e-09 ber-mode corrupt"
 	refused "MTU 9217" "mtu greater" ip_near link set h0 mtu 9217

@@ -287,7 +287,8 @@ lib_sysctl() {
 			echo 1 >ipv4/ip_forward
 			echo 1 >ipv4/fib_multipath_hash_policy
 			[ ! -e ipv4/fib_multipath_hash_seed ] ||
-				echo $((RANDOM + 1)) >ipv4/fib_multipath_hash_seed" || die "cannot set up $ns"
+				echo $((RANDOM + 1)) >ipv4/fib_multipath_hash_seed" ||
+			die "cannot set up $ns"
 	done
 }
 

@@ -138,11 +138,12 @@ def flood(dev):
 globals()[sys.argv[1]](*sys.argv[2:])
 EOF
 
-frames() { python3 "$TMP/frames.py" "$@"; }
+frames() { in_ns "$NEAR" python3 "$TMP/frames.py" "$@"; }
 near() { in_ns "$NEAR" "$@"; }
 far() { in_ns "$FAR" "$@"; }
 ip_near() { ip -n "$NEAR" "$@"; }
 ip_far() { ip -n "$FAR" "$@"; }
+set_wire() { ip_near link set h0 type netwire "$@"; }
 
 # stat NS DEV NAME: a counter of ethtool -S
 stat() { in_ns "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'; }
@@ -226,17 +227,20 @@ between() {
 }
 
 test_parameters() {
+	local ber="ber 1e-09 ber-mode corrupt"
+
 	modprobe -r netwire
 	check "the module loads by kind" ip_near link add h0 type netwire peer name s0
 	is "defaults" "$(shown "$NEAR" h0)" "rate 10Gbit delay 1us ber 0 ber-mode drop"
-	check "change from the near end" ip_near link set h0 type netwire rate 1.5gbit delay 5us
+	check "change from the near end" set_wire rate 1.5gbit delay 5us
 	check "change from the far end" ip_near link set s0 type netwire ber 1e-9 ber-mode corrupt
-	is "the near end shows both" "$(shown "$NEAR" h0)" "rate 1.5Gbit delay 5us ber 1e-09 ber-mode corrupt"
-	is "the far end shows both" "$(shown "$NEAR" s0)" "rate 1.5Gbit delay 5us ber 1e-09 ber-mode corrupt"
-	ip_near link set h0 type netwire rate 12345678901bit delay 1234567ns
-	is "odd values are exact" "$(shown "$NEAR" h0)" "rate 12345678.901Kbit delay 1234.567us ber 1e-09 ber-mode corrupt"
-	ip_near link set h0 type netwire rate 125MBps delay 0.25ms
-	is "other units" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us ber 1e-09 ber-mode corrupt"
+	is "the near end shows both" "$(shown "$NEAR" h0)" "rate 1.5Gbit delay 5us $ber"
+	is "the far end shows both" "$(shown "$NEAR" s0)" "rate 1.5Gbit delay 5us $ber"
+	set_wire rate 12345678901bit delay 1234567ns
+	is "odd values are exact" "$(shown "$NEAR" h0)" \
+		"rate 12345678.901Kbit delay 1234.567us $ber"
+	set_wire rate 125MBps delay 0.25ms
+	is "other units" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us $ber"
 	is "JSON" "$(ip_near -d -j link show h0 | python3 -c '
 import json, sys
 d = json.load(sys.stdin)[0]["linkinfo"]
@@ -244,26 +248,28 @@ d = d["info_data"] if d["info_kind"] == "netwire" else {}
 print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-09 corrupt"
 	check "ip link help netwire" sh -c 'ip link help netwire | grep -q ber-mode'
 
-	refused "rate 0" "rate must be" ip_near link set h0 type netwire rate 0bit
-	refused "rate 11 Tbit/s" "rate must be" ip_near link set h0 type netwire rate 11tbit
-	refused "delay 11 s" "delay must be" ip_near link set h0 type netwire delay 11s
-	refused "BER 0.01" "bit error rate must be" ip_near link set h0 type netwire ber 0.01
-	refused "too much in flight" "in flight" ip_near link set h0 type netwire rate 100gbit delay 1s
-	refused "rate without unit" "not a rate" ip_near link set h0 type netwire rate 10
-	refused "negative delay" "not a delay" ip_near link set h0 type netwire delay -1us
-	refused "finer than a ns" "not a delay" ip_near link set h0 type netwire delay 0.1ns
-	refused "BER that is no number" "not a bit error rate" ip_near link set h0 type netwire ber nan
-	refused "unknown ber-mode" "not a ber-mode" ip_near link set h0 type netwire ber-mode lose
-	refused "unknown option" "unknown option" ip_near link set h0 type netwire speed 1gbit
-	refused "other ends" "cannot be changed" ip_near link set h0 type netwire peer name s1
+	refused "rate 0" "rate must be" set_wire rate 0bit
+	refused "rate 11 Tbit/s" "rate must be" set_wire rate 11tbit
+	refused "delay 11 s" "delay must be" set_wire delay 11s
+	refused "BER 0.01" "bit error rate must be" set_wire ber 0.01
+	refused "too much in flight" "in flight" set_wire rate 100gbit delay 1s
+	refused "rate without unit" "not a rate" set_wire rate 10
+	refused "negative delay" "not a delay" set_wire delay -1us
+	refused "finer than a ns" "not a delay" set_wire delay 0.1ns
+	refused "BER that is no number" "not a bit error rate" set_wire ber nan
+	refused "unknown ber-mode" "not a ber-mode" set_wire ber-mode lose
+	refused "unknown option" "unknown option" set_wire speed 1gbit
+	refused "other ends" "cannot be changed" set_wire peer name s1
 	refused "one end" "peer is missing" ip_near link add h1 type netwire rate 1gbit
 	refused "two queues" "one queue" ip_near link add h1 numtxqueues 2 type netwire peer name s1
-	refused "MTU 9217 at birth" "mtu greater" ip_near link add h1 mtu 9217 type netwire peer name s1
-	refused "peer's MTU 9217" "mtu greater" ip_near link add h1 type netwire peer name s1 mtu 9217
+	refused "MTU 9217 at birth" "mtu greater" \
+		ip_near link add h1 mtu 9217 type netwire peer name s1
+	refused "peer's MTU 9217" "mtu greater" \
+		ip_near link add h1 type netwire peer name s1 mtu 9217
 	refused "peer's name in use" "" ip_near link add h1 type netwire peer name h0
 	refused "one name for both" "" ip_near link add h1 type netwire peer name h1
 	check "nothing is left of those" gone "$NEAR" h1
-	is "and nothing was changed" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us ber 1e-09 ber-mode corrupt"
+	is "and nothing was changed" "$(shown "$NEAR" h0)" "rate 1Gbit delay 250us $ber"
 	refused "MTU 9217" "mtu greater" ip_near link set h0 mtu 9217
 	ip_near link del s0
 	check "deleting one end deletes both" gone "$NEAR" h0
@@ -282,11 +288,11 @@ test_link() {
 	: >"$TMP/monitor"
 	background ip netns exec "$FAR" ip -o monitor link dev s0 >"$TMP/monitor"
 	sleep 1
-	ip_near link set h0 type netwire rate 2.6mbit
+	set_wire rate 2.6mbit
 	check "the far end is told of a change" wait_for 10 grep -q s0 "$TMP/monitor"
 	kill "$PID"
 	is "speed is rounded" "$(speed "$NEAR" h0)" 3Mb/s
-	ip_near link set h0 type netwire rate 1kbit
+	set_wire rate 1kbit
 	is "but not to 0" "$(speed "$FAR" s0)" 1Mb/s
 	is "driver" "$(near ethtool -i h0 | awk '/^driver/ { print $2 }')" netwire
 
@@ -302,7 +308,7 @@ test_delivery() {
 	rm -f "$TMP"/copy*
 	background ip netns exec "$FAR" python3 "$TMP/frames.py" tcpserver "$TMP/copy"
 	wait_for 30 test -e "$TMP/copy.ready"
-	near python3 "$TMP/frames.py" tcpclient 10.0.0.2 "$f"
+	frames tcpclient 10.0.0.2 "$f"
 	wait_for 60 test -e "$TMP/copy.done"
 	is "TCP delivers the bytes" "$(sha256sum <"$TMP/copy")" "$(sha256sum <"$f")"
 	check "all frames arrive" wait_for 10 settled "$(stat "$NEAR" h0 tx_frames)"
@@ -312,12 +318,12 @@ test_delivery() {
 
 	MTU=9216 cable rate 1gbit
 	start_receiver receive s0
-	near python3 "$TMP/frames.py" send h0 0 200 9230
+	frames send h0 0 200 9230
 	check "MTU 9216 passes" wait_for 20 settled 200
 	stop_receiver
 	is "whole and in order" "$GOT" "frames=200 bad=0 ordered=1"
 	ip_far link set s0 mtu 1500
-	near python3 "$TMP/frames.py" send h0 0 5 9230
+	frames send h0 0 5 9230
 	check "beyond the receiver's MTU" wait_for 10 settled 205
 	is "counted there" "$(stat "$FAR" s0 rx_oversize)" 5
 }
@@ -328,42 +334,49 @@ test_serialisation() {
 
 	MTU=1500 cable rate 8mbit delay 1ms
 	t=$(date +%s%N)
-	near python3 "$TMP/frames.py" send h0 0 100 1514
+	frames send h0 0 100 1514
 	wait_for 20 settled 100
 	t=$(($(date +%s%N) - t))
-	is "100 frames of 1514 bytes occupy the wire" "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000))
+	is "100 frames of 1514 bytes occupy the wire" \
+		"$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000))
 	check "and take no less than that" test $t -ge $((100 * 1538000 + 1000000))
-	near python3 "$TMP/frames.py" send h0 0 100 30
+	frames send h0 0 100 30
 	wait_for 20 settled 200
-	is "short ones count as 60 bytes" "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000 + 100 * 84000))
+	is "short ones count as 60 bytes" \
+		"$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538000 + 100 * 84000))
 	MTU=1500 cable rate 7mbit
-	near python3 "$TMP/frames.py" send h0 0 100 1514
+	frames send h0 0 100 1514
 	wait_for 20 settled 100
-	between "fractions of ns" $((100 * 1538 * 8000 / 7 - 100)) "$(stat "$NEAR" h0 tx_busy_ns)" $((100 * 1538 * 8000 / 7 + 1))
+	t=$((100 * 1538 * 8000 / 7))
+	between "fractions of ns" $((t - 100)) "$(stat "$NEAR" h0 tx_busy_ns)" $((t + 1))
 }
 
 # 4000 frames of 12144 bits at 1e-5: 11.4 % bad, 457 +- 20.  Eight sigma.
 test_bit_errors() {
+	local lost
+
 	MTU=1500 cable rate 1gbit ber 1e-5
 	start_receiver receive s0
-	near python3 "$TMP/frames.py" send h0 0 4000 1514
+	frames send h0 0 4000 1514
 	check "drop: sent = received + lost" wait_for 60 settled 4000
 	stop_receiver
-	is "drop: what arrives is right" "$GOT" "frames=$((4000 - $(stat "$FAR" s0 rx_ber_lost))) bad=0 ordered=1"
-	between "drop: as many as there should be" 297 "$(stat "$FAR" s0 rx_ber_lost)" 617
-	is "drop: rx_crc_errors" "$(far cat /sys/class/net/s0/statistics/rx_crc_errors)" "$(stat "$FAR" s0 rx_ber_lost)"
+	lost=$(stat "$FAR" s0 rx_ber_lost)
+	is "drop: what arrives is right" "$GOT" "frames=$((4000 - lost)) bad=0 ordered=1"
+	between "drop: as many as there should be" 297 "$lost" 617
+	is "drop: rx_crc_errors" "$(far cat /sys/class/net/s0/statistics/rx_crc_errors)" "$lost"
 
 	MTU=1500 cable rate 1gbit ber 1e-5 ber-mode corrupt
 	start_receiver receive s0
-	near python3 "$TMP/frames.py" send h0 0 4000 1514
+	frames send h0 0 4000 1514
 	check "corrupt: all arrive" wait_for 60 settled 4000
 	stop_receiver
-	is "corrupt: those that differ are counted" "$(field frames) $(field bad)" "4000 $(stat "$FAR" s0 rx_ber_corrupted)"
+	is "corrupt: those that differ are counted" "$(field frames) $(field bad)" \
+		"4000 $(stat "$FAR" s0 rx_ber_corrupted)"
 	between "corrupt: as many as there should be" 297 "$(field bad)" 617
 
 	# the sender leaves checksums to the device; a flip must still be seen
 	start_receiver udpreceive
-	near python3 "$TMP/frames.py" udp 10.0.0.2 500 1400
+	frames udp 10.0.0.2 500 1400
 	wait_for 60 settled "$(stat "$NEAR" h0 tx_frames)"
 	sleep 1
 	stop_receiver
@@ -374,21 +387,23 @@ test_bit_errors() {
 test_flight() {
 	cable rate 1gbit delay 500ms
 	start_receiver receive s0
-	near python3 "$TMP/frames.py" send h0 0 20 500
-	ip_near link set h0 type netwire delay 0s
-	near python3 "$TMP/frames.py" send h0 20 20 500
+	frames send h0 0 20 500
+	set_wire delay 0s
+	frames send h0 20 20 500
 	wait_for 10 settled 40
 	stop_receiver
 	is "a shorter delay lets no frame overtake" "$GOT" "frames=40 bad=0 ordered=1"
 
 	cable rate 1gbit delay 8s
 	ip_near neighbour replace 10.0.0.2 lladdr 02:00:00:00:00:01 dev h0
-	near python3 "$TMP/frames.py" outq 10.0.0.2 h0 >"$TMP/outq" 2>&1
-	is "the sender has its memory back while the frame flies" "$? $(stat "$FAR" s0 rx_frames)" "0 0"
-	near python3 "$TMP/frames.py" send h0 0 9 500
+	frames outq 10.0.0.2 h0 >"$TMP/outq" 2>&1
+	is "the sender has its memory back while the frame flies" \
+		"$? $(stat "$FAR" s0 rx_frames)" "0 0"
+	frames send h0 0 9 500
 	wait_for 5 test "$(stat "$NEAR" h0 tx_frames)" -eq 10
 	ip_far link set s0 down
-	is "a link that goes down loses the flight" "$(stat "$NEAR" h0 tx_lost_in_flight)" "$(stat "$NEAR" h0 tx_frames)"
+	is "a link that goes down loses the flight" \
+		"$(stat "$NEAR" h0 tx_lost_in_flight)" "$(stat "$NEAR" h0 tx_frames)"
 }
 
 test_moves() {
@@ -425,7 +440,7 @@ test_death() {
 	cable rate 100mbit delay 20ms
 	flooding
 	for ((i = 0; i < 20; i++)); do
-		ip_near link set h0 type netwire rate $((RANDOM % 1000 + 1))mbit delay $((RANDOM % 30000))us
+		set_wire rate $((RANDOM % 1000 + 1))mbit delay $((RANDOM % 30000))us
 		ip_far link set s0 down
 		ip_far link set s0 up
 	done

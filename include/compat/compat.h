@@ -23,56 +23,6 @@ do {									\
 } while (0)
 #endif
 
-/*
- * rtnl_link_ops.newlink takes its arguments in a structure, and the core finds
- * the peer's namespace by .peer_type.  Write fn for that, then, before the ops,
- * COMPAT_RTNL_NEWLINK(fn, type) and in them COMPAT_RTNL_NEWLINK_OPS(fn, type).
- */
-#ifdef COMPAT_HAVE_RTNL_NEWLINK_PARAMS
-#define COMPAT_RTNL_NEWLINK(fn, type)
-#define COMPAT_RTNL_NEWLINK_OPS(fn, type)				\
-	.newlink = fn,							\
-	.peer_type = type
-#else
-struct net;
-struct nlattr;
-struct rtnl_newlink_params {
-	struct net *src_net;
-	struct net *link_net;
-	struct net *peer_net;
-	struct nlattr **tb;
-	struct nlattr **data;
-};
-
-#define rtnl_newlink_peer_net(p)	((p)->peer_net ?: (p)->src_net)
-
-#define COMPAT_RTNL_NEWLINK(fn, type)					\
-static int fn##_compat(struct net *src_net, struct net_device *dev,	\
-		       struct nlattr *tb[], struct nlattr *data[],	\
-		       struct netlink_ext_ack *extack)			\
-{									\
-	struct rtnl_newlink_params params = {				\
-		.src_net = src_net, .tb = tb, .data = data,		\
-	};								\
-	struct nlattr *peer_tb[IFLA_MAX + 1];				\
-	int err;							\
-									\
-	if (!data || !data[type])					\
-		return fn(dev, &params, extack);			\
-	err = rtnl_nla_parse_ifinfomsg(peer_tb, data[type], extack);	\
-	if (err < 0)							\
-		return err;						\
-	params.peer_net = rtnl_link_get_net(src_net, peer_tb);		\
-	if (IS_ERR(params.peer_net))					\
-		return PTR_ERR(params.peer_net);			\
-	err = fn(dev, &params, extack);					\
-	put_net(params.peer_net);					\
-	return err;							\
-}
-#define COMPAT_RTNL_NEWLINK_OPS(fn, type)				\
-	.newlink = fn##_compat
-#endif
-
 /* proto_ops.accept: define fn from do_fn(sock, newsock, flags). */
 #ifdef COMPAT_HAVE_PROTO_ACCEPT_ARG
 #define COMPAT_DEFINE_ACCEPT(fn, do_fn)					\

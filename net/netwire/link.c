@@ -18,6 +18,10 @@
 #include <net/rtnetlink.h>
 #include "netwire.h"
 
+#define COMPAT_NEWLINK		netwire_newlink
+#define COMPAT_NEWLINK_PEER	IFLA_NETWIRE_PEER
+#include <compat/rtnl_newlink.h>
+
 #define NETWIRE_KIND	"netwire"
 
 static struct rtnl_link_ops netwire_link_ops;
@@ -320,8 +324,6 @@ static struct net *netwire_get_link_net(const struct net_device *dev)
 	return peer ? dev_net(peer) : dev_net(dev);
 }
 
-COMPAT_RTNL_NEWLINK(netwire_newlink, IFLA_NETWIRE_PEER)
-
 static struct rtnl_link_ops netwire_link_ops = {
 	.kind		= NETWIRE_KIND,
 	.priv_size	= sizeof(struct netwire_port),
@@ -329,7 +331,8 @@ static struct rtnl_link_ops netwire_link_ops = {
 	.policy		= netwire_policy,
 	.maxtype	= IFLA_NETWIRE_MAX,
 	.validate	= netwire_validate,
-	COMPAT_RTNL_NEWLINK_OPS(netwire_newlink, IFLA_NETWIRE_PEER),
+	.newlink	= compat_newlink,
+	COMPAT_NEWLINK_PEER_TYPE
 	.changelink	= netwire_changelink,
 	.dellink	= netwire_dellink,
 	.get_size	= netwire_get_size,

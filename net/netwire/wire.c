@@ -173,9 +173,8 @@ static void netwire_depart(struct netwire_dir *dir, struct sk_buff *skb)
 
 static bool netwire_backlog(struct netdev_queue *txq)
 {
-	const struct Qdisc *q = rcu_dereference_bh(txq->qdisc);
-
-	return q && qdisc_qlen_sum(q);
+	/* a registered device has one, if only noop_qdisc */
+	return qdisc_qlen_sum(rcu_dereference_bh(txq->qdisc));
 }
 
 /* Send off all frames whose time is over. */

@@ -121,10 +121,10 @@ int get_u32(__u32 *val, const char *arg, int base);
 int get_u16(__u16 *val, const char *arg, int base);
 int get_u8(__u8 *val, const char *arg, int base);
 /* these leave the program, missarg() and invarg() with status 255 */
-void missarg(const char *key) __attribute__((noreturn));
-void invarg(const char *msg, const char *arg) __attribute__((noreturn));
-void duparg(const char *key, const char *arg) __attribute__((noreturn));
-void duparg2(const char *key, const char *arg) __attribute__((noreturn));
+_Noreturn void missarg(const char *key);
+_Noreturn void invarg(const char *msg, const char *arg);
+_Noreturn void duparg(const char *key, const char *arg);
+_Noreturn void duparg2(const char *key, const char *arg);
 
 /* exported by ip only */
 int iplink_parse(int argc, char **argv, struct iplink_req *req, char **type);

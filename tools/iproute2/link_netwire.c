@@ -113,10 +113,10 @@ static int parse_scaled(uint64_t *val, const char *arg,
 			scale *= 10;
 		}
 	unit = find_unit(units, n, p);
-	if (!unit || frac * (unsigned __int128)unit->factor % scale ||
+	if (!unit || frac * (__uint128_t)unit->factor % scale ||
 	    __builtin_mul_overflow(whole, unit->factor, &whole))
 		return -1;
-	frac = frac * (unsigned __int128)unit->factor / scale;
+	frac = frac * (__uint128_t)unit->factor / scale;
 	return __builtin_add_overflow(whole, frac, val) ? -1 : 0;
 }
 
@@ -153,7 +153,7 @@ static int parse_ber(uint64_t *val, const char *arg)
 	p = strtod(arg, &end);
 	/* the negation refuses what is not a number at all */
 	if (end == arg || *end || !(p >= 0 && p <= 1) ||
-	    (p > 0 && p < 1e-18))
+	    (p > 0 && p * (double)NETWIRE_BER_UNIT < 0.5))
 		return -1;
 	*val = p * (double)NETWIRE_BER_UNIT + 0.5;
 	return 0;

@@ -12,6 +12,12 @@ KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
 endif
 endif
 
+# The headers say themselves for which release they are, Debian's in a file of
+# their own.
+ifneq ($(KDIR),)
+KVER    ?= $(firstword $(shell sed -n 's/^override KERNELRELEASE = //p' $(KDIR)/.kernelvariables 2>/dev/null) \
+	     $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null) unknown)
+endif
 KVER    ?= $(shell uname -r)
 KDIR    ?= /lib/modules/$(KVER)/build
 B       ?= $(CURDIR)/build/$(KVER)
@@ -35,7 +41,7 @@ $(B)/.tree: headers FORCE
 	@find $(B) -xtype l -delete
 
 # The stamp is younger than the header, which is left alone if nothing changed.
-$(B)/.compat: $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
+$(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
 	@flock -o $(B)/.lock include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
@@ -59,8 +65,11 @@ selftests:		## build the tests
 	@$(NEED) gcc@gcc libc6-dev
 	$(MAKE) -C selftests
 
-install: all		## install for this kernel (DESTDIR=, PREFIX=/usr/local)
-	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+# Debian's headers lack the System.map without which modules_install skips depmod.
+install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local)
+	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
+		CONFIG_MODULE_SIG_ALL= modules_install
+	$(if $(DESTDIR),,PATH="$$PATH:/usr/sbin:/sbin" depmod $(KVER))
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include/linux \
 		$(DESTDIR)$(LIBDIR)/tc $(DESTDIR)$(LIBDIR)/ip
 	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x) $(DESTDIR)$(PREFIX)/sbin

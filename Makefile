@@ -14,11 +14,14 @@ endif
 
 # The headers say themselves for which release they are, Debian's in a file of
 # their own.
-ifneq ($(KDIR),)
-KVER    ?= $(firstword $(shell sed -n 's/^override KERNELRELEASE = //p' $(KDIR)/.kernelvariables 2>/dev/null) \
-	     $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null) unknown)
+ifeq ($(KVER),)
+ifeq ($(KDIR),)
+KVER := $(shell uname -r)
+else
+KVER := $(firstword $(shell sed -n 's/^override KERNELRELEASE = //p' $(KDIR)/.kernelvariables 2>/dev/null) \
+	  $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null) unknown)
 endif
-KVER    ?= $(shell uname -r)
+endif
 KDIR    ?= /lib/modules/$(KVER)/build
 B       ?= $(CURDIR)/build/$(KVER)
 SRC     := Kbuild include net

@@ -16,7 +16,7 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-tap_plan 75
+tap_plan 84
 require_program ip ethtool python3 sha256sum
 require_module netwire
 
@@ -300,17 +300,26 @@ test_link() {
 	check "carrier goes with the far end" wait_for 10 no_carrier "$NEAR" h0
 }
 
-test_delivery() {
-	local f=$TMP/file size=$((4 << 20))
+# tcp: a file through a TCP connection
+tcp() {
+	local f=$TMP/file
 
-	MTU=1500 cable rate 1gbit
-	head -c $size /dev/urandom >"$f"
+	head -c $((4 << 20)) /dev/urandom >"$f"
 	rm -f "$TMP"/copy*
 	background ip netns exec "$FAR" python3 "$TMP/frames.py" tcpserver "$TMP/copy"
 	wait_for 30 test -e "$TMP/copy.ready"
 	frames tcpclient 10.0.0.2 "$f"
-	wait_for 60 test -e "$TMP/copy.done"
-	is "TCP delivers the bytes" "$(sha256sum <"$TMP/copy")" "$(sha256sum <"$f")"
+	wait_for 120 test -e "$TMP/copy.done"
+	is "$1" "$(sha256sum <"$TMP/copy")" "$(sha256sum <"$f")"
+}
+
+gro() { in_ns "$1" ethtool -k "$2" | sed -n 's/^generic-receive-offload: //p'; }
+
+test_delivery() {
+	MTU=1500 cable rate 1gbit
+	is "GRO at the near end" "$(gro "$NEAR" h0)" off
+	is "GRO at the far end" "$(gro "$FAR" s0)" off
+	tcp "TCP delivers the bytes"
 	check "all frames arrive" wait_for 10 settled "$(stat "$NEAR" h0 tx_frames)"
 	is "with all their bytes" "$(stat "$FAR" s0 rx_bytes)" "$(stat "$NEAR" h0 tx_bytes)"
 	is "none longer than the MTU" "$(stat "$FAR" s0 rx_oversize)" 0
@@ -382,6 +391,28 @@ test_bit_errors() {
 	stop_receiver
 	is "corrupt: UDP's checksum catches it" "$(field bad)" 0
 	between "corrupt: and those are missing" 300 "$(field frames)" 499
+}
+
+# Retransmissions show whether the sender's copy was left alone.
+test_retransmission() {
+	local g
+
+	for g in off on; do
+		MTU=1500 cable rate 1gbit ber 1e-6
+		near ethtool -K h0 gro $g
+		far ethtool -K s0 gro $g
+		tcp "TCP over a lossy wire, GRO $g"
+		check "GRO $g: frames were lost" test "$(stat "$FAR" s0 rx_ber_lost)" -gt 0
+	done
+	MTU=1500 cable rate 1gbit ber 1e-6 ber-mode corrupt
+	far ethtool -K s0 gro on
+	tcp "TCP over a corrupting wire"
+	check "frames were corrupted" test "$(stat "$FAR" s0 rx_ber_corrupted)" -gt 0
+	# bytes on the far end are final even where the near end left the checksum
+	MTU=1500 cable rate 1gbit
+	far ethtool -K s0 rx off
+	near ethtool -K h0 rx off
+	tcp "TCP with receive checksums checked"
 }
 
 test_flight() {
@@ -494,6 +525,7 @@ test_link
 test_delivery
 test_serialisation
 test_bit_errors
+test_retransmission
 test_flight
 test_moves
 test_death

@@ -203,6 +203,17 @@ static void netwire_untie(struct net_device *dev, struct net_device *peer)
 	RCU_INIT_POINTER(other->peer, NULL);
 }
 
+/* Most ends are ports of switches made of routers, where frames must pass as
+ * they are; and GRO needs frames of its own, so copies what TCP sends in
+ * clones.  Hosts may turn it on.
+ */
+static void netwire_gro_off(struct net_device *dev)
+{
+	dev->features &= ~NETIF_F_GRO;
+	dev->wanted_features &= ~NETIF_F_GRO;
+	netdev_update_features(dev);
+}
+
 /* Both ends into their namespaces: the far one first, then the near one. */
 static int netwire_register(struct net_device *dev, struct net_device *peer,
 			    const struct ifinfomsg *peer_ifm,
@@ -218,14 +229,17 @@ static int netwire_register(struct net_device *dev, struct net_device *peer,
 		free_netdev(peer);
 		return err;
 	}
+	netwire_gro_off(peer);
 	err = rtnl_configure_link(peer, peer_ifm, 0, NULL);
 	if (!err)
 		err = register_netdevice(dev);
 	if (err) {
 		netwire_untie(dev, peer);
 		unregister_netdevice(peer);
+		return err;
 	}
-	return err;
+	netwire_gro_off(dev);
+	return 0;
 }
 
 static int netwire_newlink(struct net_device *dev,

@@ -375,6 +375,13 @@ static bool netwire_rx_csum(const struct netwire_port *port,
 	return true;
 }
 
+/* GRO writes to headers and fragment list, which a sender's clone shares. */
+static bool netwire_own(const struct netwire_port *port, struct sk_buff *skb)
+{
+	return !(port->dev->features & NETIF_F_GRO) ||
+	       !skb_unclone(skb, GFP_ATOMIC);
+}
+
 static void netwire_receive(struct netwire_port *port, struct sk_buff *skb)
 {
 	struct netwire_rx_stats *stats = &port->stats;
@@ -390,7 +397,7 @@ static void netwire_receive(struct netwire_port *port, struct sk_buff *skb)
 	}
 	/* a sender's own pages must not be held by a slow receiver */
 	if (unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
-		     !netwire_rx_csum(port, skb))) {
+		     !netwire_rx_csum(port, skb) || !netwire_own(port, skb))) {
 		netwire_lose(skb, &stats->nomem, stats);
 		return;
 	}

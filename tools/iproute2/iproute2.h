@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdnoreturn.h>
 #include <stdio.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -121,10 +122,10 @@ int get_u32(__u32 *val, const char *arg, int base);
 int get_u16(__u16 *val, const char *arg, int base);
 int get_u8(__u8 *val, const char *arg, int base);
 /* these leave the program, missarg() and invarg() with status 255 */
-_Noreturn void missarg(const char *key);
-_Noreturn void invarg(const char *msg, const char *arg);
-_Noreturn void duparg(const char *key, const char *arg);
-_Noreturn void duparg2(const char *key, const char *arg);
+noreturn void missarg(const char *key);
+noreturn void invarg(const char *msg, const char *arg);
+noreturn void duparg(const char *key, const char *arg);
+noreturn void duparg2(const char *key, const char *arg);
 
 /* exported by ip only */
 int iplink_parse(int argc, char **argv, struct iplink_req *req, char **type);

@@ -44,8 +44,9 @@ $(B)/.tree: headers FORCE
 	@find $(B) -xtype l -delete
 
 # The stamp is younger than the header, which is left alone if nothing changed.
+# Flags for the modules (W=1, -Werror) must not decide what a probe finds.
 $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
-	@flock -o $(B)/.lock include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
+	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
 modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory or K=6.1|6.12)

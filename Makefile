@@ -59,7 +59,8 @@ headers:
 		echo "make: no headers of kernel $(KVER) in $(KDIR);" \
 		     "name others: KVER=release, KDIR=directory, K=6.1 or K=6.12" >&2; exit 1; }
 	@cc=$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1); \
-		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev 'pahole|dwarves@pahole'
+		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev \
+		$$([ ! -e $(KDIR)/vmlinux ] || echo 'pahole|dwarves@pahole')
 
 tools:			## build the tools
 	@$(NEED) gcc@gcc libc6-dev libmnl-dev

@@ -79,4 +79,9 @@ for t in "${tests[@]}"; do
 		exit 3
 	fi
 done
+# A device that is never freed is complained of after ten seconds.
+sleep 11
+if dmesg | grep 'unregister_netdevice: waiting'; then
+	failed=1
+fi
 exit $failed

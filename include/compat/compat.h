@@ -72,4 +72,11 @@ static int fn(struct socket *sock, struct socket *newsock, int flags,	\
 #include <asm/unaligned.h>
 #endif
 
+/* A packet cut out of a GSO packet counts as one. */
+#ifdef COMPAT_HAVE_QDISC_PKT_SEGS
+#define compat_qdisc_single_segment(skb)	(qdisc_skb_cb(skb)->pkt_segs = 1)
+#else
+#define compat_qdisc_single_segment(skb)	((void)(skb))
+#endif
+
 #endif /* _COMPAT_COMPAT_H */

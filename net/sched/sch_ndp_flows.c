@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_ndp: a host's own port, deficit round robin among sockets.
+ *
+ * A host must not trim its own packets: it knows them, so they can wait.  What
+ * it owes its sockets is that one with a full queue does not hold up the
+ * others.  An NDP connection is a flow by its connection id, because its
+ * packets are spread over source ports; everything else by the socket that sent
+ * it or, if it was forwarded, by the flow hash.
+ *
+ * Flows share buckets if they hash alike; with 1024 buckets and the few dozen
+ * flows that are active at a time on a host that is rare, and costs fairness
+ * only.  Deficit round robin with deficits that may go below zero (a packet is
+ * sent, then paid for), so that no packet needs to be looked at twice.
+ */
+#include <linux/hash.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+#include <net/sock.h>
+#include "sch_ndp.h"
+
+#define NDP_FLOW_BITS		10
+
+struct ndp_flow {
+	struct list_head	active;
+	struct sk_buff_head	queue;
+	int			deficit;
+};
+
+/**
+ * struct ndp_flows - flows of a port in host mode
+ * @active:	those with packets, next one first
+ * @flow:	all of them
+ */
+struct ndp_flows {
+	struct list_head	active;
+	struct ndp_flow		flow[1 << NDP_FLOW_BITS];
+};
+
+/* Behind what the qdisc layer keeps in the control block. */
+struct ndp_flow_cb {
+	u8	class;
+};
+
+static struct ndp_flow_cb *ndp_flow_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct ndp_flow_cb));
+	return (struct ndp_flow_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/**
+ * ndp_flows_create() - make the flows of a port
+ *
+ * Return: NULL for want of memory.
+ */
+struct ndp_flows *ndp_flows_create(void)
+{
+	struct ndp_flows *fs = kvzalloc(sizeof(*fs), GFP_KERNEL);
+	int i;
+
+	if (!fs)
+		return NULL;
+	INIT_LIST_HEAD(&fs->active);
+	for (i = 0; i < ARRAY_SIZE(fs->flow); i++) {
+		INIT_LIST_HEAD(&fs->flow[i].active);
+		__skb_queue_head_init(&fs->flow[i].queue);
+	}
+	return fs;
+}
+
+/**
+ * ndp_flows_destroy() - free them
+ * @fs:	flows without packets, or NULL
+ */
+void ndp_flows_destroy(struct ndp_flows *fs)
+{
+	kvfree(fs);
+}
+
+static u32 ndp_flow_hash(struct sk_buff *skb, enum ndp_class class,
+			 const struct ndp_view *v)
+{
+	u64 id;
+
+	if (class == NDP_CLASS_DATA) {
+		memcpy(&id, skb->data + v->thoff + sizeof(struct udphdr) +
+			    offsetof(struct ndphdr, conn_id), sizeof(id));
+		return hash_64(id, NDP_FLOW_BITS);
+	}
+	if (skb->sk && sk_fullsock(skb->sk))
+		return hash_ptr(skb->sk, NDP_FLOW_BITS);
+	return hash_32(skb_get_hash(skb), NDP_FLOW_BITS);
+}
+
+/**
+ * ndp_flows_add() - append a packet to its flow
+ * @fs:		flows
+ * @skb:	packet
+ * @class:	what ndp_classify() said
+ * @v:		likewise
+ * @quantum:	bytes a flow may send per round
+ */
+void ndp_flows_add(struct ndp_flows *fs, struct sk_buff *skb,
+		   enum ndp_class class, const struct ndp_view *v, int quantum)
+{
+	struct ndp_flow *f = &fs->flow[ndp_flow_hash(skb, class, v)];
+
+	ndp_flow_cb(skb)->class = class;
+	__skb_queue_tail(&f->queue, skb);
+	if (list_empty(&f->active)) {
+		f->deficit = quantum;
+		list_add_tail(&f->active, &fs->active);
+	}
+}
+
+/**
+ * ndp_flows_next() - take the packet that is next to be sent
+ * @fs:		flows
+ * @quantum:	bytes a flow may send per round
+ * @class:	what was given to ndp_flows_add()
+ *
+ * Return: NULL if there is none.
+ */
+struct sk_buff *ndp_flows_next(struct ndp_flows *fs, int quantum,
+			       enum ndp_class *class)
+{
+	struct ndp_flow *f;
+	struct sk_buff *skb;
+
+	for (;;) {
+		f = list_first_entry_or_null(&fs->active, struct ndp_flow,
+					     active);
+		if (!f)
+			return NULL;
+		if (f->deficit > 0)
+			break;
+		f->deficit += quantum;
+		list_move_tail(&f->active, &fs->active);
+	}
+	skb = __skb_dequeue(&f->queue);
+	f->deficit -= qdisc_pkt_len(skb);
+	*class = ndp_flow_cb(skb)->class;
+	if (skb_queue_empty(&f->queue))
+		list_del_init(&f->active);
+	return skb;
+}

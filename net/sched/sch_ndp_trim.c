@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_ndp: what a port reads in a packet, and what it does to it.
+ *
+ * Trimming (NDP paper, section 3.1) keeps everything up to and including the
+ * payload's CRC, 78 bytes of an untagged IPv4 packet, and makes the rest agree
+ * with that: IP and UDP lengths, IP checksum, and the code point, so that the
+ * next port serves what is left as a header.  The ECN bits stay.  A UDP
+ * checksum covers the payload that is gone, so it becomes zero, which is what
+ * NDP sends anyway.  The NDP header is left alone: its length field against the
+ * packet's length is how the receiver knows.
+ *
+ * Return to sender (section 3.2.4) turns a trimmed packet around: MAC and IP
+ * addresses change places, the UDP ports stay (the destination port is what
+ * names the protocol), and BOUNCED is set.  The NDP checksum covers both
+ * addresses; their order does not matter to a sum, so only the flag is patched
+ * into it.  The TTL starts afresh: the way back has no less hops than the
+ * packet has made, and a packet that is BOUNCED is never turned again, so that
+ * none can go round for ever.
+ *
+ * Checksums are patched, not computed anew: a packet that was broken on its way
+ * here stays recognizable as that.
+ *
+ * Not done here: IPv6 extension headers, tunnels (a port sees the outer packet
+ * only), and checking NDP headers, which is the endpoints' work.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include "sch_ndp.h"
+
+#define NDP_BOUNCE_TTL		64
+
+static struct iphdr *ndp_ip4(const struct sk_buff *skb,
+			     const struct ndp_view *v)
+{
+	return (struct iphdr *)(skb->data + v->nhoff);
+}
+
+static struct ipv6hdr *ndp_ip6(const struct sk_buff *skb,
+			       const struct ndp_view *v)
+{
+	return (struct ipv6hdr *)(skb->data + v->nhoff);
+}
+
+static struct udphdr *ndp_udp(const struct sk_buff *skb,
+			      const struct ndp_view *v)
+{
+	return (struct udphdr *)(skb->data + v->thoff);
+}
+
+static struct ndphdr *ndp_hdr(const struct sk_buff *skb,
+			      const struct ndp_view *v)
+{
+	return (struct ndphdr *)(ndp_udp(skb, v) + 1);
+}
+
+static bool ndp_view_ip4(struct sk_buff *skb, struct ndp_view *v)
+{
+	const struct iphdr *iph;
+
+	if (!pskb_may_pull(skb, v->nhoff + sizeof(*iph)))
+		return false;
+	iph = ndp_ip4(skb, v);
+	if (iph->version != 4 || iph->ihl < 5)
+		return false;
+	v->v6 = false;
+	v->dscp = iph->tos >> 2;
+	v->thoff = v->nhoff + iph->ihl * 4;
+	v->end = v->nhoff + ntohs(iph->tot_len);
+	v->udp = iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph);
+	return true;
+}
+
+static bool ndp_view_ip6(struct sk_buff *skb, struct ndp_view *v)
+{
+	const struct ipv6hdr *iph;
+
+	if (!pskb_may_pull(skb, v->nhoff + sizeof(*iph)))
+		return false;
+	iph = ndp_ip6(skb, v);
+	if (iph->version != 6)
+		return false;
+	v->v6 = true;
+	v->dscp = ipv6_get_dsfield(iph) >> 2;
+	v->thoff = v->nhoff + sizeof(*iph);
+	v->end = v->thoff + ntohs(iph->payload_len);
+	v->udp = iph->nexthdr == IPPROTO_UDP;
+	return true;
+}
+
+static bool ndp_view_ip(struct sk_buff *skb, struct ndp_view *v)
+{
+	int nhoff = skb_network_offset(skb);
+
+	if (nhoff < 0)
+		return false;
+	v->nhoff = nhoff;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		return ndp_view_ip4(skb, v);
+	case htons(ETH_P_IPV6):
+		return ndp_view_ip6(skb, v);
+	}
+	return false;
+}
+
+/* Unfragmented UDP to the NDP port, with a whole NDP header. */
+static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
+{
+	const unsigned int len = sizeof(struct udphdr) + sizeof(struct ndphdr);
+	const struct udphdr *uh;
+
+	if (!v->udp || v->end > skb->len || v->thoff + len > v->end ||
+	    !pskb_may_pull(skb, v->thoff + len))
+		return false;
+	uh = ndp_udp(skb, v);
+	v->udp_end = v->thoff + ntohs(uh->len);
+	v->keep = v->thoff + sizeof(*uh) + NDP_HDR_LEN;
+	return uh->dest == port && ntohs(uh->len) >= len &&
+	       v->udp_end <= v->end;
+}
+
+/**
+ * ndp_classify() - say which queue a packet belongs to
+ * @skb:	packet, skb->data at its link-layer header
+ * @p:		the port's parameters
+ * @v:		filled in; of use for NDP_CLASS_DATA only
+ *
+ * By code point alone, as in hardware.  What says that it may be trimmed and
+ * cannot be is other traffic.  Data without payload is a header already: there
+ * is nothing to cut, so it is served like one, whole and unchanged.
+ *
+ * May move the packet's headers into its linear part.
+ */
+enum ndp_class ndp_classify(struct sk_buff *skb, const struct ndp_params *p,
+			    struct ndp_view *v)
+{
+	if (!ndp_view_ip(skb, v))
+		return NDP_CLASS_OTHER;
+	if (v->dscp == p->dscp_control || v->dscp == p->dscp_trimmed)
+		return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER :
+						 NDP_CLASS_OTHER;
+	if (v->dscp != p->dscp_data || !ndp_view_udp(skb, v, p->port))
+		return NDP_CLASS_OTHER;
+	if (v->udp_end > v->keep)
+		return NDP_CLASS_DATA;
+	return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER : NDP_CLASS_OTHER;
+}
+
+static void ndp_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
+{
+	__be16 tot_len = htons(len);
+
+	csum_replace2(&iph->check, iph->tot_len, tot_len);
+	iph->tot_len = tot_len;
+	ipv4_change_dsfield(iph, INET_ECN_MASK, dscp << 2);
+}
+
+/**
+ * ndp_trim() - cut off a packet's payload
+ * @skb:	packet of NDP_CLASS_DATA
+ * @p:		the port's parameters
+ *
+ * The caller corrects the length that the qdisc remembers.
+ *
+ * Return: 0, or -ENOMEM, the packet being fit for nothing but a drop.
+ */
+int ndp_trim(struct sk_buff *skb, const struct ndp_params *p)
+{
+	struct udphdr *uh;
+	struct ndp_view v;
+
+	if (!ndp_view_ip(skb, &v) || !ndp_view_udp(skb, &v, p->port) ||
+	    pskb_trim(skb, v.keep) || skb_ensure_writable(skb, v.keep))
+		return -ENOMEM;
+
+	if (v.v6) {
+		struct ipv6hdr *iph = ndp_ip6(skb, &v);
+
+		iph->payload_len = htons(v.keep - v.thoff);
+		ipv6_change_dsfield(iph, INET_ECN_MASK, p->dscp_trimmed << 2);
+	} else {
+		ndp_trim_ip4(ndp_ip4(skb, &v), v.keep - v.nhoff,
+			     p->dscp_trimmed);
+	}
+	uh = ndp_udp(skb, &v);
+	uh->len = htons(v.keep - v.thoff);
+	uh->check = 0;
+	skb->ip_summed = CHECKSUM_NONE;
+	return 0;
+}
+
+/* Trimmed data that was never returned, with a sender to return it to. */
+static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
+{
+	const struct ndphdr *nh = ndp_hdr(skb, v);
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+
+	if (ndp_hdr_type(nh) != NDP_DATA || nh->flags & NDP_F_BOUNCED ||
+	    v->udp_end >= v->keep + ntohs(nh->len))
+		return false;
+	if (skb->dev->type != ARPHRD_ETHER || v->nhoff < ETH_HLEN ||
+	    !is_valid_ether_addr(eth->h_source))
+		return false;
+	if (v->v6)
+		return !ipv6_addr_is_multicast(&ndp_ip6(skb, v)->saddr) &&
+		       !ipv6_addr_any(&ndp_ip6(skb, v)->saddr);
+	return !ipv4_is_multicast(ndp_ip4(skb, v)->saddr) &&
+	       !ipv4_is_zeronet(ndp_ip4(skb, v)->saddr) &&
+	       !ipv4_is_lbcast(ndp_ip4(skb, v)->saddr);
+}
+
+static void ndp_turn_mac(struct ethhdr *eth)
+{
+	u8 addr[ETH_ALEN];
+
+	ether_addr_copy(addr, eth->h_source);
+	ether_addr_copy(eth->h_source, eth->h_dest);
+	ether_addr_copy(eth->h_dest, addr);
+}
+
+static void ndp_turn_ip4(struct iphdr *iph)
+{
+	__be16 *word = (__be16 *)&iph->ttl;
+	__be16 old = *word;
+
+	swap(iph->saddr, iph->daddr);
+	iph->ttl = NDP_BOUNCE_TTL;
+	csum_replace2(&iph->check, old, *word);
+}
+
+static void ndp_turn_ip6(struct ipv6hdr *iph)
+{
+	swap(iph->saddr, iph->daddr);
+	iph->hop_limit = NDP_BOUNCE_TTL;
+}
+
+/* Where it goes and whose it is was decided for the other direction. */
+static void ndp_forget(struct sk_buff *skb)
+{
+	skb_scrub_packet(skb, true);
+	skb_reset_redirect(skb);
+	skb_clear_hash(skb);
+	skb_set_queue_mapping(skb, 0);
+	skb->ip_summed = CHECKSUM_NONE;
+	skb->priority = 0;
+}
+
+/**
+ * ndp_turn_around() - make a trimmed packet go back to its sender
+ * @skb:	packet
+ * @p:		the port's parameters
+ *
+ * On success the packet is as the device would have received it, for
+ * netif_rx().  It keeps its socket, if it has one: the destructor might want a
+ * lock that the sender holds above ours, and ip_rcv() orphans it anyway.
+ *
+ * Return: 0; -EINVAL for a packet that must not or cannot be returned,
+ * unchanged; -ENOMEM.
+ */
+int ndp_turn_around(struct sk_buff *skb, const struct ndp_params *p)
+{
+	struct ndphdr *nh;
+	struct ndp_view v;
+	__be16 old;
+
+	if (!ndp_view_ip(skb, &v) || v.dscp != p->dscp_trimmed ||
+	    !ndp_view_udp(skb, &v, p->port) || !ndp_returnable(skb, &v))
+		return -EINVAL;
+	if (skb_ensure_writable(skb, v.thoff + sizeof(struct udphdr) +
+				     sizeof(*nh)))
+		return -ENOMEM;
+
+	ndp_turn_mac((struct ethhdr *)skb->data);
+	if (v.v6)
+		ndp_turn_ip6(ndp_ip6(skb, &v));
+	else
+		ndp_turn_ip4(ndp_ip4(skb, &v));
+
+	nh = ndp_hdr(skb, &v);
+	old = *(__be16 *)nh;
+	nh->flags |= NDP_F_BOUNCED;
+	csum_replace2(&nh->check, old, *(__be16 *)nh);
+
+	ndp_forget(skb);
+	skb->protocol = eth_type_trans(skb, skb->dev);
+	return 0;
+}

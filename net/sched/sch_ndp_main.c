@@ -218,12 +218,14 @@ static int ndp_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 		      struct sk_buff **to_free)
 {
 	struct ndp_sched *q = qdisc_priv(sch);
-	int err = ndp_trim(skb, &q->p);
+	int len = qdisc_pkt_len(skb) - skb->len;
+	int err;
 
+	err = ndp_trim(skb, &q->p);
 	if (err)
 		return ndp_drop(skb, sch, &q->st.drop_data, err, to_free);
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	qdisc_calculate_pkt_len(skb, sch);
+	/* A size table's overhead stays. */
+	qdisc_skb_cb(skb)->pkt_len = max_t(int, len + skb->len, 1);
 	(*counter)++;
 	qdisc_qstats_overlimit(sch);
 	return ndp_enqueue_header(skb, sch, to_free);
@@ -346,7 +348,6 @@ static int ndp_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = seg->len;
 		compat_qdisc_single_segment(seg);
-		qdisc_calculate_pkt_len(seg, sch);
 		ret = ndp_enqueue_one(seg, sch, to_free);
 		if (ret == NET_XMIT_SUCCESS || best == NET_XMIT_DROP)
 			best = ret;
@@ -816,7 +817,7 @@ static int ndp_dump_queues(struct Qdisc *sch, struct sk_buff *skb)
 static int ndp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct ndp_params *p = &((struct ndp_sched *)qdisc_priv(sch))->p;
-	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
 	if (!nest)
 		return -EMSGSIZE;

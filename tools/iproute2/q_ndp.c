@@ -149,7 +149,8 @@ static int parse_value(const struct option *o, const char *arg,
 static int ndp_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 			  struct nlmsghdr *n, const char *dev)
 {
-	struct rtattr *nest = addattr_nest(n, MAXLEN, TCA_OPTIONS);
+	struct rtattr *nest = addattr_nest(n, MAXLEN,
+					   TCA_OPTIONS | NLA_F_NESTED);
 	const struct option *o;
 
 	for (; argc > 0; argc -= 2, argv += 2) {

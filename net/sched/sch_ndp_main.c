@@ -55,7 +55,7 @@
 #define NDP_OTHER_LIMIT_MAX	1000000
 #define NDP_HDR_LIMIT_MAX	(64U << 20)
 #define NDP_WEIGHT_MAX		1000
-#define NDP_RATE_MIN		1000ULL			/* 8 kbit/s */
+#define NDP_RATE_MIN		125ULL			/* 1 kbit/s */
 #define NDP_RATE_MAX		1250000000000ULL	/* 10 Tbit/s */
 
 /* A port that was blocked for long does not make good for more than this. */
@@ -667,7 +667,7 @@ static int ndp_check_shares(const struct ndp_params *p,
 		return -EINVAL;
 	}
 	if (p->rate && (p->rate < NDP_RATE_MIN || p->rate > NDP_RATE_MAX)) {
-		NL_SET_ERR_MSG_MOD(extack, "rate must be 8kbit to 10tbit");
+		NL_SET_ERR_MSG_MOD(extack, "rate must be 1kbit to 10tbit");
 		return -EINVAL;
 	}
 	return 0;

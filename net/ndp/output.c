@@ -125,7 +125,8 @@ static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	skb->mark = path->mark ?: READ_ONCE(sk->sk_mark);
 	ndp_push_outer(net, skb, path, np->inet.inet_saddr, dscp << 2,
 		       ip4_dst_hoplimit(dst));
-	err = net_xmit_eval(ip_local_out(net, sk, skb));
+	err = ip_local_out(net, sk, skb);
+	err = net_xmit_eval(err);
 	if (err)
 		NDP_INC(net, LOCAL_DROP);
 	return err;

@@ -724,11 +724,14 @@ static int ndp_change(struct Qdisc *sch, struct nlattr *opt,
 		return err;
 
 	sch_tree_lock(sch);
+	if (p.rate != q->p.rate) {
+		/* The last packet's time was reckoned by the old rate. */
+		q->next = 0;
+		if (sch->q.qlen)
+			qdisc_watchdog_schedule_ns(&q->watchdog,
+						   ktime_get_ns());
+	}
 	q->p = p;
-	/* The old rate's last packet must not hold up the new one's first. */
-	q->next = 0;
-	if (sch->q.qlen)
-		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
 	sch_tree_unlock(sch);
 	return 0;
 }

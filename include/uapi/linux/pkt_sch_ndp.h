@@ -37,7 +37,7 @@ enum {
 	TCA_NDP_UNSPEC,
 	TCA_NDP_PAD,
 	TCA_NDP_MODE,		/* u8, enum tca_ndp_mode */
-	TCA_NDP_LIMIT,		/* u32, data queue, packets; default 8 */
+	TCA_NDP_LIMIT,		/* u32, data queue, packets; default 8, of a host 1000 */
 	TCA_NDP_HDR_LIMIT,	/* u32, header queue, bytes; default limit x MTU */
 	TCA_NDP_OTHER_LIMIT,	/* u32, queue of other traffic, packets; default 1000 */
 	TCA_NDP_HDR_WEIGHT,	/* u32, headers served per data packet; default 10 */

@@ -23,21 +23,13 @@ do {									\
 } while (0)
 #endif
 
-/* proto_ops.accept: define fn from do_fn(sock, newsock, flags). */
+/* What proto_ops.accept is given behind the sockets, and the flags in it. */
 #ifdef COMPAT_HAVE_PROTO_ACCEPT_ARG
-#define COMPAT_DEFINE_ACCEPT(fn, do_fn)					\
-static int fn(struct socket *sock, struct socket *newsock,		\
-	      struct proto_accept_arg *arg)				\
-{									\
-	return do_fn(sock, newsock, arg->flags);			\
-}
+#define COMPAT_ACCEPT_ARGS	struct proto_accept_arg *arg
+#define COMPAT_ACCEPT_FLAGS	(arg->flags)
 #else
-#define COMPAT_DEFINE_ACCEPT(fn, do_fn)					\
-static int fn(struct socket *sock, struct socket *newsock, int flags,	\
-	      bool kern)						\
-{									\
-	return do_fn(sock, newsock, flags);				\
-}
+#define COMPAT_ACCEPT_ARGS	int flags, bool kern
+#define COMPAT_ACCEPT_FLAGS	flags
 #endif
 
 /* What UDP's encap_err_rcv is given behind socket and skb. */
@@ -63,7 +55,7 @@ static int fn(struct socket *sock, struct socket *newsock, int flags,	\
 
 #ifndef COMPAT_HAVE_NET_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size)			\
-	register_net_sysctl(net, path, table)
+	((void)(size), register_net_sysctl(net, path, table))
 #endif
 
 #ifdef COMPAT_HAVE_LINUX_UNALIGNED

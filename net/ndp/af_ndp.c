@@ -419,14 +419,15 @@ static struct sock *ndp_accept_wait(struct sock *lsk, int flags, int *err)
 	return sk;
 }
 
-static int ndp_do_accept(struct socket *sock, struct socket *newsock, int flags)
+static int ndp_accept(struct socket *sock, struct socket *newsock,
+		      COMPAT_ACCEPT_ARGS)
 {
 	struct sock *lsk = sock->sk;
 	struct sock *sk;
 	int err;
 
 	lock_sock(lsk);
-	sk = ndp_accept_wait(lsk, flags, &err);
+	sk = ndp_accept_wait(lsk, COMPAT_ACCEPT_FLAGS, &err);
 	release_sock(lsk);
 	if (!sk)
 		return err;
@@ -437,8 +438,6 @@ static int ndp_do_accept(struct socket *sock, struct socket *newsock, int flags)
 	ndp_child_accepted(ndp_sk(sk));
 	return 0;
 }
-
-COMPAT_DEFINE_ACCEPT(ndp_accept, ndp_do_accept)
 
 static int ndp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 {
@@ -695,7 +694,8 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	struct ndp_info info;
 	void *from = &info;
-	int val, err, len;
+	int val = 1;	/* what TCP_NODELAY is, always */
+	int err, len;
 
 	if (get_user(len, optlen))
 		return -EFAULT;
@@ -707,10 +707,9 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 	} else {
 		if (level == SOL_NDP)
 			err = ndp_get_option(sk, optname, &val);
-		else if (level == SOL_TCP && optname == TCP_NODELAY)
-			err = 0, val = 1;
 		else
-			err = -ENOPROTOOPT;
+			err = level == SOL_TCP && optname == TCP_NODELAY ?
+			      0 : -ENOPROTOOPT;
 		if (err)
 			return err;
 		from = &val;

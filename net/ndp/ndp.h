@@ -90,60 +90,55 @@
 /* Store-and-forward hops of a three-tier fabric. */
 #define NDP_SWITCH_HOPS		6
 
-/* Counters of a namespace, shown in /proc/net/ndp_stat. */
-#define NDP_STATS(X)							\
-	X(DATA_OUT,		"DataOut")				\
-	X(DATA_BYTES_OUT,	"DataBytesOut")				\
-	X(DATA_PUSHED,		"DataPushed")				\
-	X(DATA_RTX,		"DataRtx")				\
-	X(ACK_OUT,		"AckOut")				\
-	X(NACK_OUT,		"NackOut")				\
-	X(PULL_OUT,		"PullOut")				\
-	X(PULLED_OUT,		"PulledOut")				\
-	X(PROBE_OUT,		"ProbeOut")				\
-	X(FIN_OUT,		"FinOut")				\
-	X(RST_OUT,		"RstOut")				\
-	X(LOCAL_DROP,		"LocalDrop")				\
-	X(DATA_IN,		"DataIn")				\
-	X(DATA_BYTES_IN,	"DataBytesIn")				\
-	X(TRIMMED_IN,		"TrimmedIn")				\
-	X(CRC_IN,		"CrcIn")				\
-	X(NO_ROOM_IN,		"NoRoomIn")				\
-	X(DUP_IN,		"DupIn")				\
-	X(ACK_IN,		"AckIn")				\
-	X(NACK_IN,		"NackIn")				\
-	X(PULL_IN,		"PullIn")				\
-	X(PULLED_IN,		"PulledIn")				\
-	X(PROBE_IN,		"ProbeIn")				\
-	X(FIN_IN,		"FinIn")				\
-	X(RST_IN,		"RstIn")				\
-	X(BOUNCED_IN,		"BouncedIn")				\
-	X(BOUNCED_RTX,		"BouncedRtx")				\
-	X(TIMEOUTS,		"Timeouts")				\
-	X(GIVEN_UP,		"GivenUp")				\
-	X(ACTIVE_OPENS,		"ActiveOpens")				\
-	X(PASSIVE_OPENS,	"PassiveOpens")				\
-	X(TOMB_HITS,		"TombstoneHits")			\
-	X(DROP_SHORT,		"DropShort")				\
-	X(DROP_VERSION,		"DropVersion")				\
-	X(DROP_TYPE,		"DropType")				\
-	X(DROP_CHECKSUM,	"DropChecksum")				\
-	X(DROP_LENGTH,		"DropLength")				\
-	X(DROP_ADDRESS,		"DropAddress")				\
-	X(DROP_NO_CONN,		"DropNoConn")				\
-	X(DROP_NO_LISTENER,	"DropNoListener")			\
-	X(DROP_BACKLOG,		"DropBacklog")				\
-	X(DROP_TOMB_FULL,	"DropTombstonesFull")			\
-	X(DROP_CLOSED,		"DropClosed")				\
-	X(DROP_WINDOW,		"DropWindow")				\
-	X(DROP_PSN,		"DropPsn")				\
-	X(DROP_PULL,		"DropPull")				\
-	X(DROP_MEMORY,		"DropMemory")
-
+/* Counters of a namespace; stat.c names them as /proc/net/ndp_stat does. */
 enum ndp_stat {
-#define X(id, name) NDP_STAT_##id,
-	NDP_STATS(X)
-#undef X
+	NDP_STAT_DATA_OUT,
+	NDP_STAT_DATA_BYTES_OUT,
+	NDP_STAT_DATA_PUSHED,
+	NDP_STAT_DATA_RTX,
+	NDP_STAT_ACK_OUT,
+	NDP_STAT_NACK_OUT,
+	NDP_STAT_PULL_OUT,
+	NDP_STAT_PULLED_OUT,
+	NDP_STAT_PROBE_OUT,
+	NDP_STAT_FIN_OUT,
+	NDP_STAT_RST_OUT,
+	NDP_STAT_LOCAL_DROP,
+	NDP_STAT_DATA_IN,
+	NDP_STAT_DATA_BYTES_IN,
+	NDP_STAT_TRIMMED_IN,
+	NDP_STAT_CRC_IN,
+	NDP_STAT_NO_ROOM_IN,
+	NDP_STAT_DUP_IN,
+	NDP_STAT_ACK_IN,
+	NDP_STAT_NACK_IN,
+	NDP_STAT_PULL_IN,
+	NDP_STAT_PULLED_IN,
+	NDP_STAT_PROBE_IN,
+	NDP_STAT_FIN_IN,
+	NDP_STAT_RST_IN,
+	NDP_STAT_BOUNCED_IN,
+	NDP_STAT_BOUNCED_RTX,
+	NDP_STAT_TIMEOUTS,
+	NDP_STAT_GIVEN_UP,
+	NDP_STAT_ACTIVE_OPENS,
+	NDP_STAT_PASSIVE_OPENS,
+	NDP_STAT_TOMB_HITS,
+	NDP_STAT_DROP_SHORT,
+	NDP_STAT_DROP_VERSION,
+	NDP_STAT_DROP_TYPE,
+	NDP_STAT_DROP_CHECKSUM,
+	NDP_STAT_DROP_LENGTH,
+	NDP_STAT_DROP_ADDRESS,
+	NDP_STAT_DROP_NO_CONN,
+	NDP_STAT_DROP_NO_LISTENER,
+	NDP_STAT_DROP_BACKLOG,
+	NDP_STAT_DROP_TOMB_FULL,
+	NDP_STAT_DROP_CLOSED,
+	NDP_STAT_DROP_WINDOW,
+	NDP_STAT_DROP_PSN,
+	NDP_STAT_DROP_PULL,
+	NDP_STAT_DROP_MEMORY,
 	__NDP_STAT_MAX,
 };
 
@@ -175,25 +170,25 @@ struct ndp_stats {
  */
 struct ndp_net {
 	struct socket		*udp;
-	struct mutex		udp_mutex;
+	struct mutex		udp_mutex;	/* @udp, @udp_port */
 	struct ndp_stats __percpu *stats;
 	int			udp_port;
 	int			base_rtt_us;
 	int			n_paths;
 	int			pull_rate_mbit;
 
-	spinlock_t		bind_lock;
+	spinlock_t		bind_lock;	/* @bind, @listen */
 #define NDP_BIND_BUCKETS 256
 	struct hlist_head	bind[NDP_BIND_BUCKETS];
 	struct hlist_head	listen[NDP_BIND_BUCKETS];
 
-	spinlock_t		tomb_lock;
+	spinlock_t		tomb_lock;	/* the four below */
 	struct list_head	tomb_short;
 	struct list_head	tomb_long;
 	struct delayed_work	tomb_work;
 	unsigned int		tombs;
 
-	struct mutex		path_lock;
+	struct mutex		path_lock;	/* writers of @path_dsts */
 	struct list_head	path_dsts;
 
 	struct ctl_table_header	*sysctl_header;
@@ -331,7 +326,7 @@ struct ndp_pullq {
 	refcount_t		ref;
 	u64			rate_bps;
 
-	spinlock_t		lock;
+	spinlock_t		lock;		/* all below */
 	struct list_head	round;
 	struct hrtimer		timer;
 	u64			next;
@@ -483,7 +478,7 @@ struct ndp_sock {
 	bool			hashed;
 	bool			acceptor;
 
-	spinlock_t		lock;
+	spinlock_t		lock;		/* protocol state */
 
 	struct list_head	accept_q;
 	struct list_head	accept_node;
@@ -576,6 +571,7 @@ static inline struct sock *ndp_to_sk(struct ndp_sock *np)
 /* Lockless readers of the state see what was written before it. */
 static inline void ndp_set_state(struct sock *sk, int state)
 {
+	/* Pairs with smp_load_acquire() in ndp_poll(). */
 	smp_store_release(&sk->sk_state, state);
 }
 

@@ -48,7 +48,7 @@ static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 	if (a[NDP_A_VIA]) {
 		req->spec.via = nla_get_in_addr(a[NDP_A_VIA]);
 		if (req->plen != 32) {
-			GENL_SET_ERR_MSG(info, "an alias address belongs to one host: prefix length must be 32");
+			GENL_SET_ERR_MSG(info, "an alias is one host's: prefix length must be 32");
 			return -EINVAL;
 		}
 		if (ipv4_is_multicast(req->spec.via) ||

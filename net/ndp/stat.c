@@ -9,10 +9,54 @@
 #include <linux/seq_file.h>
 #include "ndp.h"
 
-static const char * const ndp_stat_names[] = {
-#define X(id, name) [NDP_STAT_##id] = name,
-	NDP_STATS(X)
-#undef X
+static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
+	[NDP_STAT_DATA_OUT] = "DataOut",
+	[NDP_STAT_DATA_BYTES_OUT] = "DataBytesOut",
+	[NDP_STAT_DATA_PUSHED] = "DataPushed",
+	[NDP_STAT_DATA_RTX] = "DataRtx",
+	[NDP_STAT_ACK_OUT] = "AckOut",
+	[NDP_STAT_NACK_OUT] = "NackOut",
+	[NDP_STAT_PULL_OUT] = "PullOut",
+	[NDP_STAT_PULLED_OUT] = "PulledOut",
+	[NDP_STAT_PROBE_OUT] = "ProbeOut",
+	[NDP_STAT_FIN_OUT] = "FinOut",
+	[NDP_STAT_RST_OUT] = "RstOut",
+	[NDP_STAT_LOCAL_DROP] = "LocalDrop",
+	[NDP_STAT_DATA_IN] = "DataIn",
+	[NDP_STAT_DATA_BYTES_IN] = "DataBytesIn",
+	[NDP_STAT_TRIMMED_IN] = "TrimmedIn",
+	[NDP_STAT_CRC_IN] = "CrcIn",
+	[NDP_STAT_NO_ROOM_IN] = "NoRoomIn",
+	[NDP_STAT_DUP_IN] = "DupIn",
+	[NDP_STAT_ACK_IN] = "AckIn",
+	[NDP_STAT_NACK_IN] = "NackIn",
+	[NDP_STAT_PULL_IN] = "PullIn",
+	[NDP_STAT_PULLED_IN] = "PulledIn",
+	[NDP_STAT_PROBE_IN] = "ProbeIn",
+	[NDP_STAT_FIN_IN] = "FinIn",
+	[NDP_STAT_RST_IN] = "RstIn",
+	[NDP_STAT_BOUNCED_IN] = "BouncedIn",
+	[NDP_STAT_BOUNCED_RTX] = "BouncedRtx",
+	[NDP_STAT_TIMEOUTS] = "Timeouts",
+	[NDP_STAT_GIVEN_UP] = "GivenUp",
+	[NDP_STAT_ACTIVE_OPENS] = "ActiveOpens",
+	[NDP_STAT_PASSIVE_OPENS] = "PassiveOpens",
+	[NDP_STAT_TOMB_HITS] = "TombstoneHits",
+	[NDP_STAT_DROP_SHORT] = "DropShort",
+	[NDP_STAT_DROP_VERSION] = "DropVersion",
+	[NDP_STAT_DROP_TYPE] = "DropType",
+	[NDP_STAT_DROP_CHECKSUM] = "DropChecksum",
+	[NDP_STAT_DROP_LENGTH] = "DropLength",
+	[NDP_STAT_DROP_ADDRESS] = "DropAddress",
+	[NDP_STAT_DROP_NO_CONN] = "DropNoConn",
+	[NDP_STAT_DROP_NO_LISTENER] = "DropNoListener",
+	[NDP_STAT_DROP_BACKLOG] = "DropBacklog",
+	[NDP_STAT_DROP_TOMB_FULL] = "DropTombstonesFull",
+	[NDP_STAT_DROP_CLOSED] = "DropClosed",
+	[NDP_STAT_DROP_WINDOW] = "DropWindow",
+	[NDP_STAT_DROP_PSN] = "DropPsn",
+	[NDP_STAT_DROP_PULL] = "DropPull",
+	[NDP_STAT_DROP_MEMORY] = "DropMemory",
 };
 
 static u64 ndp_stat_sum(const struct ndp_net *nn, int i)

@@ -367,6 +367,7 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	int state;
 
 	sock_poll_wait(file, sock, wait);
+	/* Pairs with ndp_set_state(). */
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
 		return ndp_poll_listen(np);

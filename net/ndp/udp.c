@@ -105,7 +105,8 @@ static int ndp_udp_open(struct net *net, struct ndp_net *nn)
 	if (err)
 		return err;
 	setup_udp_tunnel_sock(net, sock, &tunnel);
-	nn->udp = sock;
+	/* Pairs with smp_load_acquire() in ndp_udp_get(). */
+	smp_store_release(&nn->udp, sock);
 	return 0;
 }
 
@@ -121,6 +122,7 @@ int ndp_udp_get(struct net *net)
 	struct ndp_net *nn = ndp_pernet(net);
 	int err = 0;
 
+	/* Pairs with smp_store_release() in ndp_udp_open(). */
 	if (smp_load_acquire(&nn->udp))
 		return 0;
 	mutex_lock(&nn->udp_mutex);

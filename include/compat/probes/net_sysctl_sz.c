@@ -3,7 +3,7 @@
 #include <linux/module.h>
 #include <net/net_namespace.h>
 
-void *probe(struct net *net, struct ctl_table *table)
+void *compiles(struct net *net, struct ctl_table *table)
 {
 	return register_net_sysctl_sz(net, "net/probe", table, 1);
 }

@@ -10,5 +10,5 @@ static int probe(struct socket *sock, struct socket *newsock,
 	return arg->flags;
 }
 
-struct proto_ops probe_ops = { .accept = probe };
+const struct proto_ops probe_ops = { .accept = probe };
 MODULE_LICENSE("GPL");

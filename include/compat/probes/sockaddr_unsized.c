@@ -8,5 +8,5 @@ static int probe(struct socket *sock, struct sockaddr_unsized *addr, int len)
 	return 0;
 }
 
-struct proto_ops probe_ops = { .bind = probe };
+const struct proto_ops probe_ops = { .bind = probe };
 MODULE_LICENSE("GPL");

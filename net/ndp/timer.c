@@ -208,9 +208,11 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 enum hrtimer_restart ndp_timer(struct hrtimer *t)
 {
 	struct ndp_sock *np = container_of(t, struct ndp_sock, timer);
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	spin_lock(&np->lock);
+	/* Under the lock: nothing noted before is later than this. */
+	now = ktime_get_ns();
 	/* Started again meanwhile: then that run does it. */
 	if (!hrtimer_is_queued(t)) {
 		np->timer_at = U64_MAX;

@@ -456,6 +456,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @srtt_ns:	smoothed RTT, 0 without a sample
  * @rttvar_ns:	its deviation
  * @rto_ns:	timeout without backoff
+ * @rto_floor_ns: least it may be on this link
  * @backoff:	doublings of it
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
@@ -547,6 +548,7 @@ struct ndp_sock {
 	u64			srtt_ns;
 	u64			rttvar_ns;
 	u64			rto_ns;
+	u64			rto_floor_ns;
 	u32			backoff;
 	u64			silent_since;
 	u64			probe_at;

@@ -3,9 +3,11 @@
  * AF_NDP timers: retransmission, PROBE, delayed opening, giving up.
  *
  * With trimming a packet is hardly ever lost without a word, so a timeout may
- * be short (NDP paper, section 3.2): the worst queueing of a round trip at
- * first, then srtt + 4 rttvar.  It runs from the moment when the packet has
- * left the local qdisc.
+ * be short (NDP paper, section 3.2): srtt + 4 rttvar, but never less than 1 ms
+ * nor than the queueing that a round trip may meet.  The latter is below 1 ms
+ * at 10 Gb/s, where the paper's figure comes from; on a slow link a few samples
+ * of an idle path would make every queue look like a loss.  The timeout runs
+ * from the moment when the packet has left the local qdisc.
  *
  * One high-resolution timer per connection stands at the earliest of all
  * deadlines or before; when it runs it does what is due and computes anew.
@@ -14,12 +16,12 @@
 #include "ndp.h"
 
 /**
- * ndp_rto_init - timeout before the first RTT sample
+ * ndp_rto_init - least timeout, and that before the first RTT sample
  * @np:		connection with paths and mss
  *
  * Twice the queueing of a full fabric: six hops whose data queue and header
- * queue, as many bytes again in the paper, are full; and never below three
- * idle round trips or 1 ms.
+ * queue, as many bytes again in the paper, are full; or 1 ms.  Before there is
+ * a sample also three idle round trips.
  */
 void ndp_rto_init(struct ndp_sock *np)
 {
@@ -33,7 +35,8 @@ void ndp_rto_init(struct ndp_sock *np)
 	bits = 2ULL * NDP_SWITCH_HOPS * (NDP_SWITCH_LIMIT + 1) * 8 *
 	       (np->mss + NDP_OUTER_LEN + NDP_HDR_LEN);
 	queueing = div64_u64(bits * NSEC_PER_SEC, rate);
-	np->rto_ns = max3(NDP_RTO_MIN, queueing, 3 * rtt);
+	np->rto_floor_ns = max(NDP_RTO_MIN, queueing);
+	np->rto_ns = max(np->rto_floor_ns, 3 * rtt);
 	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
 
@@ -57,7 +60,7 @@ void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
 		np->rttvar_ns = (3 * np->rttvar_ns + dev) / 4;
 		np->srtt_ns = (7 * np->srtt_ns + rtt_ns) / 8;
 	}
-	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, NDP_RTO_MIN);
+	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, np->rto_floor_ns);
 }
 
 static struct sk_buff *ndp_flight_first(struct ndp_sock *np)

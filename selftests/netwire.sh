@@ -188,11 +188,11 @@ up() {
 	wait_for 10 carrier "$FAR" s0 || die "no carrier"
 }
 
-# settled N: N frames from h0 are all accounted for at s0
 same_bytes() {
 	[ "$(stat "$FAR" s0 rx_bytes)" -eq "$(stat "$NEAR" h0 tx_bytes)" ]
 }
 
+# settled N: N frames from h0 are all accounted for at s0
 settled() {
 	local lost=0 n
 

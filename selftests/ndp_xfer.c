@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transfers for tests: connections that carry numbered data in both directions
+ * at once, checked by content at both ends.
+ *
+ *	ndp_xfer listen [-p tcp|ndp] [-n CONNECTIONS] [-d] PORT
+ *	ndp_xfer connect [-p tcp|ndp] [-n CONNECTIONS] [-j AT-ONCE] [-s BYTES]
+ *		[-r BYTES] [-d] ADDRESS PORT
+ *
+ * The client tells the server in 16 bytes how much it will send and how much it
+ * wants back (-s, -r); both directions then run at the same time.  Content is a
+ * function of the position and the direction, so that a byte lost, doubled or
+ * misplaced is seen.  The listener ends after -n connections and prints how
+ * many it accepted.  -d: the listener only accepts and waits for the end, the
+ * client only connects, sends one byte and closes.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/ndp.h>
+
+static int family = AF_NDP;
+static bool tiny;
+
+static unsigned char byte_at(uint64_t pos, bool from_server)
+{
+	uint64_t x = (pos >> 3) * 0x9e3779b97f4a7c15ULL + from_server;
+
+	x ^= x >> 29;
+	return x >> (8 * (pos & 7));
+}
+
+static void fill(unsigned char *buf, size_t n, uint64_t pos, bool from_server)
+{
+	for (size_t i = 0; i < n; i++)
+		buf[i] = byte_at(pos + i, from_server);
+}
+
+static void verify(const unsigned char *buf, size_t n, uint64_t pos,
+		   bool from_server)
+{
+	for (size_t i = 0; i < n; i++)
+		if (buf[i] != byte_at(pos + i, from_server))
+			errx(1, "wrong byte at %llu", (unsigned long long)(pos + i));
+}
+
+/* Send @out bytes and receive @in at the same time, then the end of file. */
+static void exchange(int fd, uint64_t out, uint64_t in, bool server)
+{
+	unsigned char obuf[65536], ibuf[65536];
+	uint64_t sent = 0, got = 0;
+	size_t have = 0, off = 0;
+	bool eof = false;
+
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	if (!out)
+		shutdown(fd, SHUT_WR);
+	while (sent < out || !eof) {
+		struct pollfd p = {
+			.fd = fd,
+			.events = (sent < out ? POLLOUT : 0) | (eof ? 0 : POLLIN),
+		};
+		ssize_t n;
+
+		if (poll(&p, 1, 120000) <= 0)
+			errx(1, "nothing moves: sent %llu of %llu, got %llu of %llu",
+			     (unsigned long long)sent, (unsigned long long)out,
+			     (unsigned long long)got, (unsigned long long)in);
+		if (sent < out && p.revents & (POLLOUT | POLLERR)) {
+			if (off == have) {
+				have = sizeof(obuf);
+				if (have > out - sent)
+					have = out - sent;
+				fill(obuf, have, sent, server);
+				off = 0;
+			}
+			n = send(fd, obuf + off, have - off, MSG_NOSIGNAL);
+			if (n < 0 && errno != EAGAIN)
+				err(1, "send");
+			if (n > 0) {
+				off += n;
+				sent += n;
+			}
+			if (sent == out)
+				shutdown(fd, SHUT_WR);
+		}
+		if (!eof && p.revents & (POLLIN | POLLERR | POLLHUP)) {
+			n = recv(fd, ibuf, sizeof(ibuf), 0);
+			if (n < 0 && errno != EAGAIN)
+				err(1, "recv");
+			if (n > 0) {
+				verify(ibuf, n, got, !server);
+				got += n;
+			}
+			eof = n == 0;
+		}
+	}
+	if (got != in)
+		errx(1, "got %llu bytes, expected %llu",
+		     (unsigned long long)got, (unsigned long long)in);
+}
+
+static void recv_all(int fd, void *buf, size_t n)
+{
+	ssize_t r = recv(fd, buf, n, MSG_WAITALL);
+
+	if (r < 0)
+		err(1, "recv");
+	if (r != (ssize_t)n)
+		errx(1, "end of file in the request");
+}
+
+static void serve(int fd)
+{
+	uint64_t want[2];
+	char c;
+
+	if (tiny) {
+		recv_all(fd, &c, 1);
+		close(fd);
+		return;
+	}
+	recv_all(fd, want, sizeof(want));
+	exchange(fd, be64toh(want[1]), be64toh(want[0]), true);
+	close(fd);
+}
+
+static void request(const struct sockaddr_in *to, uint64_t out, uint64_t in)
+{
+	uint64_t want[2] = { htobe64(out), htobe64(in) };
+	int fd = socket(family, SOCK_STREAM, 0);
+	char c = 0;
+
+	if (fd < 0)
+		err(1, "socket");
+	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+		err(1, "connect");
+	if (tiny) {
+		if (send(fd, &c, 1, MSG_NOSIGNAL) != 1)
+			err(1, "send");
+		shutdown(fd, SHUT_WR);
+		if (recv(fd, &c, 1, 0))
+			err(1, "end of file");
+		close(fd);
+		return;
+	}
+	if (send(fd, want, sizeof(want), MSG_NOSIGNAL) != sizeof(want))
+		err(1, "send");
+	exchange(fd, out, in, false);
+	close(fd);
+}
+
+static int reap(void)
+{
+	int status;
+
+	if (wait(&status) < 0)
+		err(1, "wait");
+	return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+static int listener(uint16_t port, int n)
+{
+	struct sockaddr_in at = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+	};
+	int fd = socket(family, SOCK_STREAM, 0), one = 1, bad = 0;
+	int accepted = 0;
+
+	if (fd < 0)
+		err(1, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		err(1, "bind");
+	if (listen(fd, 1024))
+		err(1, "listen");
+	printf("listening\n");
+	fflush(stdout);
+	while (accepted < n) {
+		int c = accept(fd, NULL, NULL);
+
+		if (c < 0)
+			err(1, "accept");
+		accepted++;
+		switch (fork()) {
+		case -1:
+			err(1, "fork");
+		case 0:
+			close(fd);
+			serve(c);
+			_exit(0);
+		}
+		close(c);
+	}
+	for (int i = 0; i < accepted; i++)
+		bad += reap();
+	/* A copy of an opening that came late would be one too many. */
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	sleep(tiny ? 4 : 0);
+	while (accept(fd, NULL, NULL) >= 0)
+		accepted++;
+	printf("accepted %d failed %d\n", accepted, bad);
+	return bad || accepted != n;
+}
+
+static int client(const struct sockaddr_in *to, int n, int at_once,
+		  uint64_t out, uint64_t in)
+{
+	int running = 0, bad = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (running == at_once) {
+			bad += reap();
+			running--;
+		}
+		switch (fork()) {
+		case -1:
+			err(1, "fork");
+		case 0:
+			request(to, out, in);
+			_exit(0);
+		}
+		running++;
+	}
+	while (running--)
+		bad += reap();
+	printf("connected %d failed %d\n", n, bad);
+	return bad != 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	uint64_t out = 0, in = 0;
+	int n = 1, at_once = 1;
+	bool listening;
+	int opt;
+
+	if (argc < 2)
+		errx(2, "usage: see the head of ndp_xfer.c");
+	listening = !strcmp(argv[1], "listen");
+	argc--;
+	argv++;
+	while ((opt = getopt(argc, argv, "p:n:j:s:r:d")) != -1) {
+		switch (opt) {
+		case 'p':
+			family = strcmp(optarg, "tcp") ? AF_NDP : AF_INET;
+			break;
+		case 'n':
+			n = atoi(optarg);
+			break;
+		case 'j':
+			at_once = atoi(optarg);
+			break;
+		case 's':
+			out = strtoull(optarg, NULL, 0);
+			break;
+		case 'r':
+			in = strtoull(optarg, NULL, 0);
+			break;
+		case 'd':
+			tiny = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (listening && argc - optind == 1)
+		return listener(atoi(argv[optind]), n);
+	if (argc - optind != 2 || inet_pton(AF_INET, argv[optind], &to.sin_addr) != 1)
+		errx(2, "usage: see the head of ndp_xfer.c");
+	to.sin_port = htons(atoi(argv[optind + 1]));
+	return client(&to, n, at_once, out, in);
+}

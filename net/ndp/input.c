@@ -359,6 +359,8 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_pull_device(np, skb->dev);
 	if (ndp_hdr_type(nh) == NDP_FIN)
 		NDP_INC(net, FIN_IN);
+	else if (!nh->len)
+		NDP_INC(net, OPEN_IN);
 	else if (how == NDP_ARRIVED_WHOLE)
 		NDP_INC(net, DATA_IN);
 	else

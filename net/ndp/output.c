@@ -525,6 +525,10 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 		NDP_INC(net, FIN_OUT);
 		return;
 	}
+	if (!skb->len) {
+		NDP_INC(net, OPEN_OUT);
+		return;
+	}
 	NDP_INC(net, DATA_OUT);
 	NDP_ADD(net, DATA_BYTES_OUT, skb->len);
 	np->info.data_sent++;

@@ -46,7 +46,8 @@ incast() {
 	pid=$!
 	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
 	for ((h = 1; h <= senders; h++)); do
-		in_ns "${HOST[h]}" timeout 200 ndp_xfer connect -s "$bytes" "${ADDRESS[0]}" 5000 >"$TMP/connect.$h" 2>&1 &
+		in_ns "${HOST[h]}" timeout 200 ndp_xfer connect -s "$bytes" \
+			"${ADDRESS[0]}" 5000 >"$TMP/connect.$h" 2>&1 &
 		pids+=($!)
 	done
 	for h in "${pids[@]}"; do
@@ -66,10 +67,12 @@ sums() {
 	got=$(stat "${HOST[0]}" DataIn)
 	trims=$(stat "${HOST[0]}" TrimmedIn)
 	bounced=$(total BouncedIn)
-	say "sent $sent, whole $got, trimmed $trims, returned $bounced, timeouts $(total Timeouts), retransmitted $(total DataRtx)"
+	say "sent $sent, whole $got, trimmed $trims, returned $bounced"
+	say "timeouts $(total Timeouts), retransmitted $(total DataRtx)"
 	is "sent = arrived whole + arrived trimmed + returned + dropped" "$sent" \
 		$((got + trims + bounced + $(port h0 drop_data drop_header)))
-	is "trimmed at the port = arrived trimmed + returned + dropped" "$(port h0 trimmed_arrival trimmed_tail)" \
+	is "trimmed at the port = arrived trimmed + returned + dropped" \
+		"$(port h0 trimmed_arrival trimmed_tail)" \
 		$((trims + bounced + $(port h0 drop_header)))
 	is "what the port sent whole arrived whole" "$(port h0 data_sent)" "$got"
 	is "every payload byte arrived" "$(stat "${HOST[0]}" DataBytesIn)" "$1"

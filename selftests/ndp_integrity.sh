@@ -22,10 +22,12 @@ transfer() {
 	shift
 	for n; do
 		PORT=$((PORT + 1))
-		in_ns "${HOST[1]}" timeout 200 ndp_xfer listen $PORT >"$TMP/listen" 2>&1 &
+		in_ns "${HOST[1]}" timeout 200 ndp_xfer listen $PORT \
+			>"$TMP/listen" 2>&1 &
 		local pid=$!
-		wait_for 20 grep -q listening "$TMP/listen" || die "no listener: $(cat "$TMP/listen")"
-		in_ns "${HOST[0]}" timeout 200 ndp_xfer connect -s "$n" -r "$n" "${ADDRESS[1]}" $PORT >"$TMP/connect" 2>&1 || {
+		wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
+		in_ns "${HOST[0]}" timeout 200 ndp_xfer connect -s "$n" -r "$n" \
+			"${ADDRESS[1]}" $PORT >"$TMP/connect" 2>&1 || {
 			say "$n bytes: $(tail -n 1 "$TMP/connect")"
 			bad=1
 		}
@@ -42,7 +44,7 @@ impair() {
 		tc -n "${LEAF[0]}" qdisc replace dev h1 root "$@" || die "cannot impair: $*"
 }
 
-SIZES=(0 1 $((MSS - 1)) $MSS $((MSS + 1)) 65536 1000000)
+SIZES=(0 1 $((MSS - 1)) "$MSS" $((MSS + 1)) 65536 1000000)
 say "seed $SEED"
 leaf_spine hosts=2 leaves=1 spines=1 rate=1gbit mtu=9000
 

@@ -14,7 +14,8 @@ once() {
 	in_ns "${HOST[1]}" timeout 300 ndp_xfer listen -d -n "$n" "$port" >"$TMP/listen" 2>&1 &
 	pid=$!
 	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
-	in_ns "${HOST[0]}" timeout 300 ndp_xfer connect -d -n "$n" -j 20 "${ADDRESS[1]}" "$port" >"$TMP/connect" 2>&1 || bad=1
+	in_ns "${HOST[0]}" timeout 300 ndp_xfer connect -d -n "$n" -j 20 \
+		"${ADDRESS[1]}" "$port" >"$TMP/connect" 2>&1 || bad=1
 	wait $pid || bad=1
 	[ $bad -eq 0 ] || sort "$TMP/connect" "$TMP/listen" | uniq -c | head
 	is "$name: accepts = connects" "$(tail -n 1 "$TMP/listen")" "accepted $n failed 0"

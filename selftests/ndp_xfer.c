@@ -22,7 +22,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,33 +34,33 @@
 static int family = AF_NDP;
 static bool tiny;
 
-static unsigned char byte_at(uint64_t pos, bool from_server)
+static unsigned char byte_at(__u64 pos, bool from_server)
 {
-	uint64_t x = (pos >> 3) * 0x9e3779b97f4a7c15ULL + from_server;
+	__u64 x = (pos >> 3) * 0x9e3779b97f4a7c15ULL + from_server;
 
 	x ^= x >> 29;
 	return x >> (8 * (pos & 7));
 }
 
-static void fill(unsigned char *buf, size_t n, uint64_t pos, bool from_server)
+static void fill(unsigned char *buf, size_t n, __u64 pos, bool from_server)
 {
 	for (size_t i = 0; i < n; i++)
 		buf[i] = byte_at(pos + i, from_server);
 }
 
-static void verify(const unsigned char *buf, size_t n, uint64_t pos,
+static void verify(const unsigned char *buf, size_t n, __u64 pos,
 		   bool from_server)
 {
 	for (size_t i = 0; i < n; i++)
 		if (buf[i] != byte_at(pos + i, from_server))
-			errx(1, "wrong byte at %llu", (unsigned long long)(pos + i));
+			errx(1, "wrong byte at %llu", (pos + i));
 }
 
 /* Send @out bytes and receive @in at the same time, then the end of file. */
-static void exchange(int fd, uint64_t out, uint64_t in, bool server)
+static void exchange(int fd, __u64 out, __u64 in, bool server)
 {
 	unsigned char obuf[65536], ibuf[65536];
-	uint64_t sent = 0, got = 0;
+	__u64 sent = 0, got = 0;
 	size_t have = 0, off = 0;
 	bool eof = false;
 
@@ -77,8 +76,8 @@ static void exchange(int fd, uint64_t out, uint64_t in, bool server)
 
 		if (poll(&p, 1, 120000) <= 0)
 			errx(1, "nothing moves: sent %llu of %llu, got %llu of %llu",
-			     (unsigned long long)sent, (unsigned long long)out,
-			     (unsigned long long)got, (unsigned long long)in);
+			     sent, out,
+			     got, in);
 		if (sent < out && p.revents & (POLLOUT | POLLERR)) {
 			if (off == have) {
 				have = sizeof(obuf);
@@ -110,7 +109,7 @@ static void exchange(int fd, uint64_t out, uint64_t in, bool server)
 	}
 	if (got != in)
 		errx(1, "got %llu bytes, expected %llu",
-		     (unsigned long long)got, (unsigned long long)in);
+		     got, in);
 }
 
 static void recv_all(int fd, void *buf, size_t n)
@@ -125,7 +124,7 @@ static void recv_all(int fd, void *buf, size_t n)
 
 static void serve(int fd)
 {
-	uint64_t want[2];
+	__u64 want[2];
 	char c;
 
 	if (tiny) {
@@ -138,9 +137,9 @@ static void serve(int fd)
 	close(fd);
 }
 
-static void request(const struct sockaddr_in *to, uint64_t out, uint64_t in)
+static void request(const struct sockaddr_in *to, __u64 out, __u64 in)
 {
-	uint64_t want[2] = { htobe64(out), htobe64(in) };
+	__u64 want[2] = { htobe64(out), htobe64(in) };
 	int fd = socket(family, SOCK_STREAM, 0);
 	char c = 0;
 
@@ -172,7 +171,7 @@ static int reap(void)
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
-static int listener(uint16_t port, int n)
+static int listener(__u16 port, int n)
 {
 	struct sockaddr_in at = {
 		.sin_family = AF_INET,
@@ -218,7 +217,7 @@ static int listener(uint16_t port, int n)
 }
 
 static int client(const struct sockaddr_in *to, int n, int at_once,
-		  uint64_t out, uint64_t in)
+		  __u64 out, __u64 in)
 {
 	int running = 0, bad = 0;
 
@@ -245,7 +244,7 @@ static int client(const struct sockaddr_in *to, int n, int at_once,
 int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
-	uint64_t out = 0, in = 0;
+	__u64 out = 0, in = 0;
 	int n = 1, at_once = 1;
 	bool listening;
 	int opt;

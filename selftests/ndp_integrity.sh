@@ -67,7 +67,8 @@ impair ndp limit 8
 
 for mode in drop corrupt; do
 	for h in 0 1; do
-		ip -n "${HOST[h]}" link set eth0 type netwire ber 1e-6 ber-mode $mode || die "no bit errors"
+		ip -n "${HOST[h]}" link set eth0 type netwire ber 1e-6 ber-mode $mode ||
+			die "no bit errors"
 	done
 	transfer "bit errors, ber-mode $mode" "${SIZES[@]}"
 done
@@ -76,5 +77,7 @@ for h in 0 1; do
 done
 transfer "100 MB" 100000000
 
-is "nothing was given up" "$(stat "${HOST[0]}" GivenUp) $(stat "${HOST[1]}" GivenUp)" "0 0"
-is "opened as often as accepted" "$(stat "${HOST[0]}" ActiveOpens)" "$(stat "${HOST[1]}" PassiveOpens)"
+is "nothing was given up" \
+	"$(stat "${HOST[0]}" GivenUp) $(stat "${HOST[1]}" GivenUp)" "0 0"
+is "opened as often as accepted" "$(stat "${HOST[0]}" ActiveOpens)" \
+	"$(stat "${HOST[1]}" PassiveOpens)"

@@ -11,7 +11,8 @@ require_module ndp sch_netem act_gact cls_u32
 once() {
 	local name=$1 n=$2 port=$3 pid bad=0
 
-	in_ns "${HOST[1]}" timeout 300 ndp_xfer listen -d -n "$n" "$port" >"$TMP/listen" 2>&1 &
+	in_ns "${HOST[1]}" timeout 300 ndp_xfer listen -d -n "$n" "$port" \
+		>"$TMP/listen" 2>&1 &
 	pid=$!
 	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
 	in_ns "${HOST[0]}" timeout 300 ndp_xfer connect -d -n "$n" -j 20 \
@@ -24,7 +25,8 @@ once() {
 
 leaf_spine hosts=2 leaves=1 spines=1 rate=1gbit mtu=9000
 for p in h0 h1; do
-	tc -n "${LEAF[0]}" qdisc replace dev $p root netem duplicate 100% delay 1ms 1ms || die "no netem"
+	tc -n "${LEAF[0]}" qdisc replace dev $p root netem duplicate 100% delay 1ms 1ms ||
+		die "no netem"
 done
 once "all duplicated and reordered" 1000 5000
 

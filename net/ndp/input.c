@@ -244,12 +244,11 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 static void ndp_note_pulled(struct ndp_sock *np, const struct ndphdr *nh,
 			    bool trimmed)
 {
-	if (nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX))
-		return;
-	if (np->reserved)
+	bool pushed = nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
+
+	ndp_pull_feedback(np, !pushed, trimmed);
+	if (!pushed && np->reserved)
 		np->reserved--;
-	if (!(nh->flags & NDP_F_SYN))
-		ndp_pull_feedback(np, trimmed);
 }
 
 /* Trimmed packets can be pulled as often as packets are missing, no more. */

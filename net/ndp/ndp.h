@@ -320,6 +320,8 @@ struct ndp_paths {
  * @epoch_end:	when @share is looked at next
  * @pulled_in:	pulled packets that arrived in this epoch
  * @trimmed_in:	of them, trimmed
+ * @pushed_in:	packets of first windows that arrived in this epoch
+ * @pushed_before: and in the one before
  * @rcu:	for lookups
  */
 struct ndp_pullq {
@@ -337,6 +339,8 @@ struct ndp_pullq {
 	u64			epoch_end;
 	u32			pulled_in;
 	u32			trimmed_in;
+	u32			pushed_in;
+	u32			pushed_before;
 	struct rcu_head		rcu;
 };
 
@@ -701,7 +705,7 @@ void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
-void ndp_pull_feedback(struct ndp_sock *np, bool trimmed);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
 u64 ndp_pull_rate(struct ndp_sock *np);
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 

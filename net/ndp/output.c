@@ -442,11 +442,11 @@ static void ndp_wfree(struct sk_buff *skb)
 	atomic_inc(&np->tx_left);
 	/* Pairs with the one in ndp_qdisc_full(). */
 	smp_mb__after_atomic();
+	/* Packets of a connection that has ended may be the last to know it. */
 	if (READ_ONCE(np->throttled) &&
-	    !test_and_set_bit(0, &np->tasklet_queued)) {
-		sock_hold(skb->sk);
+	    !test_and_set_bit(0, &np->tasklet_queued) &&
+	    refcount_inc_not_zero(&skb->sk->sk_refcnt))
 		tasklet_schedule(&np->tasklet);
-	}
 	sock_wfree(skb);
 }
 

@@ -15,7 +15,9 @@
  * The rate is the sysctl's, else the link's speed, asked for in notifiers and
  * never on the data path, else 10 Gb/s.  Where more than a tenth of the pulled
  * packets come trimmed the link behind is slower than we think, or shared: the
- * rate falls by a tenth per round trip, and recovers by a hundredth.
+ * rate falls by a tenth per round trip, and recovers by a hundredth.  Not while
+ * first windows come in: it is they that fill the queue then, and an incast
+ * would pay for its beginning with a slow middle.
  *
  * Loopback is not paced; the receive buffer bounds what is under way.
  *
@@ -351,14 +353,31 @@ void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
 	np->pullq_dev = dev;
 }
 
+/* A round trip's worth of arrivals: is the pace right?  Context: q->lock held. */
+static void ndp_pullq_judge(struct ndp_pullq *q)
+{
+	bool pushed = (q->pushed_in + q->pushed_before) * 10 > q->pulled_in;
+
+	if (q->trimmed_in * 10 <= q->pulled_in)
+		q->share = min_t(u32, q->share + NDP_SHARE_FULL / 100,
+				 NDP_SHARE_FULL);
+	else if (!pushed)
+		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
+	q->pushed_before = q->pushed_in;
+	q->pushed_in = 0;
+	q->pulled_in = 0;
+	q->trimmed_in = 0;
+}
+
 /**
- * ndp_pull_feedback - a pulled packet has arrived
+ * ndp_pull_feedback - DATA or FIN has arrived
  * @np:		connection
+ * @pulled:	sent for a pull, not in a first window
  * @trimmed:	without its payload
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_feedback(struct ndp_sock *np, bool trimmed)
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 {
 	struct ndp_pullq *q = np->pullq;
 	u64 now;
@@ -366,20 +385,15 @@ void ndp_pull_feedback(struct ndp_sock *np, bool trimmed)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	q->pulled_in++;
-	q->trimmed_in += trimmed;
+	q->pushed_in += !pulled;
+	q->pulled_in += pulled;
+	q->trimmed_in += pulled && trimmed;
 	if (q->pulled_in < NDP_SHARE_SAMPLE)
 		goto out;
 	now = ktime_get_ns();
 	if (now < q->epoch_end)
 		goto out;
-	if (q->trimmed_in * 10 > q->pulled_in)
-		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
-	else
-		q->share = min_t(u32, q->share + NDP_SHARE_FULL / 100,
-				 NDP_SHARE_FULL);
-	q->pulled_in = 0;
-	q->trimmed_in = 0;
+	ndp_pullq_judge(q);
 	q->epoch_end = now + max(np->srtt_ns, np->rto_ns / 3);
 out:
 	spin_unlock(&q->lock);

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ndp_cat: standard input to an AF_NDP socket and the socket to standard
+ * output, both at once; TCP and DCTCP beside it for comparison.
+ *
+ * Each direction ends by itself: the end of the input closes one half of the
+ * connection, and the program ends with both.  ndp_cat(8) is the manual.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/tcp.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/ndp.h>
+
+#define EXIT_USAGE	2
+#define BUFFER		(256 * 1024)
+
+enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP };
+
+static const char *const proto_names[] = { "ndp", "tcp", "dctcp" };
+
+static struct {
+	enum proto	proto;
+	bool		listen;
+	bool		json;
+	bool		no_input;
+	long		accept;		/* connections to take; 0 for no end */
+	__s64		at;		/* CLOCK_MONOTONIC, ns; 0 for now */
+	const char	*file;
+	const char	*source;
+	const char	*host;
+	const char	*port;
+} opt = { .accept = 1 };
+
+/* One direction of the relay. */
+struct pipe {
+	int	from, to;
+	size_t	at, have;
+	__s64	bytes;
+	bool	eof;		/* nothing more to read */
+	bool	done;		/* nor to write */
+	char	*buf;
+};
+
+static void usage(FILE *to)
+{
+	fputs("Usage: ndp_cat [OPTIONS] HOST PORT\n"
+	      "       ndp_cat [OPTIONS] -l [HOST] PORT\n"
+	      "\n"
+	      "  -l, --listen       wait for a connection\n"
+	      "  -k, --keep N       with -l: take N connections, one after the other; 0: no end\n"
+	      "  -p, --proto NAME   ndp (default), tcp or dctcp\n"
+	      "  -f, --file FILE    send FILE; with -l: receive into FILE\n"
+	      "  -d, --no-input     do not read standard input\n"
+	      "  -s, --source ADDR  send from this address\n"
+	      "  -j, --json         at the end, a line on standard error: bytes, times, losses\n"
+	      "      --at NS        begin at this time of CLOCK_MONOTONIC, in nanoseconds\n"
+	      "  -h, --help\n", to);
+}
+
+static __s64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void resolve(const char *host, const char *port,
+		    struct sockaddr_in *addr)
+{
+	struct addrinfo hints = {
+		.ai_family = AF_INET,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = host ? 0 : AI_PASSIVE,
+	};
+	struct addrinfo *found;
+	int err = getaddrinfo(host, port, &hints, &found);
+
+	if (err)
+		errx(EXIT_FAILURE, "%s %s: %s", host ?: "any", port ?: "",
+		     gai_strerror(err));
+	memcpy(addr, found->ai_addr, sizeof(*addr));
+	freeaddrinfo(found);
+}
+
+static int new_socket(void)
+{
+	int family = opt.proto == PROTO_NDP ? AF_NDP : AF_INET;
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1;
+
+	if (fd < 0 && opt.proto == PROTO_NDP && errno == EAFNOSUPPORT)
+		errx(EXIT_FAILURE, "the kernel has no AF_NDP (is module ndp there?)");
+	if (fd < 0)
+		errx(EXIT_FAILURE, "socket: %m");
+	if (opt.proto == PROTO_DCTCP &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5))
+		errx(EXIT_FAILURE, "dctcp: %m");
+	if (opt.listen)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	return fd;
+}
+
+static int listen_on(void)
+{
+	struct sockaddr_in addr;
+	int fd = new_socket();
+
+	resolve(opt.host, opt.port, &addr);
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		errx(EXIT_FAILURE, "bind to port %s: %m", opt.port);
+	if (listen(fd, 128))
+		errx(EXIT_FAILURE, "listen: %m");
+	return fd;
+}
+
+static int connect_to(void)
+{
+	struct sockaddr_in addr;
+	int fd = new_socket();
+
+	if (opt.source) {
+		resolve(opt.source, NULL, &addr);
+		if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+			errx(EXIT_FAILURE, "bind to %s: %m", opt.source);
+	}
+	resolve(opt.host, opt.port, &addr);
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		errx(EXIT_FAILURE, "%s %s: %m", opt.host, opt.port);
+	return fd;
+}
+
+static int open_file(void)
+{
+	int fd = opt.listen ?
+		 open(opt.file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) :
+		 open(opt.file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		errx(EXIT_FAILURE, "%s: %m", opt.file);
+	return fd;
+}
+
+static void fill(struct pipe *p, const char *what)
+{
+	ssize_t n = read(p->from, p->buf, BUFFER);
+
+	if (n < 0) {
+		if (errno == EAGAIN || errno == EINTR)
+			return;
+		errx(EXIT_FAILURE, "%s: %m", what);
+	}
+	p->at = 0;
+	p->have = n;
+	p->eof = !n;
+}
+
+static void drain(struct pipe *p, const char *what)
+{
+	ssize_t n = write(p->to, p->buf + p->at, p->have - p->at);
+
+	if (n < 0) {
+		if (errno == EAGAIN || errno == EINTR)
+			return;
+		errx(EXIT_FAILURE, "%s: %m", what);
+	}
+	p->at += n;
+	p->bytes += n;
+}
+
+/* Move on by one read or write, as poll() said of the two ends. */
+static void advance(struct pipe *p, short readable, short writable,
+		    const char *source, const char *sink)
+{
+	if (p->at < p->have) {
+		if (writable)
+			drain(p, sink);
+	} else if (!p->eof && readable) {
+		fill(p, source);
+	}
+}
+
+/* What has ended?  Return: whether anything is left to do. */
+static bool settle(int sock, struct pipe *up, struct pipe *down, bool terminal)
+{
+	if (down->eof && down->at == down->have)
+		down->done = true;
+	/* Whoever types has nothing to say to a peer that has left. */
+	if (down->done && terminal)
+		up->eof = true;
+	if (!up->done && up->eof && up->at == up->have) {
+		up->done = true;
+		/* ENOTCONN: the peer has gone, which is no news. */
+		if (shutdown(sock, SHUT_WR) && errno != ENOTCONN)
+			errx(EXIT_FAILURE, "shutdown: %m");
+	}
+	return !up->done || !down->done;
+}
+
+static void relay(int sock, struct pipe *up, struct pipe *down)
+{
+	const short in = POLLIN | POLLHUP | POLLERR;
+	const short out = POLLOUT | POLLHUP | POLLERR;
+	bool terminal = isatty(up->from);
+
+	fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_NONBLOCK);
+	while (settle(sock, up, down, terminal)) {
+		bool filled = up->at < up->have;
+		bool drained = down->at == down->have;
+		short wait = (filled ? POLLOUT : 0) |
+			     (drained && !down->eof ? POLLIN : 0);
+		struct pollfd fds[] = {
+			{ up->eof || filled ? -1 : up->from, POLLIN, 0 },
+			{ wait ? sock : -1, wait, 0 },
+			{ drained ? -1 : down->to, POLLOUT, 0 },
+		};
+
+		if (poll(fds, 3, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			errx(EXIT_FAILURE, "poll: %m");
+		}
+		advance(up, fds[0].revents & in, fds[1].revents & out,
+			"input", "sending");
+		advance(down, fds[1].revents & in, fds[2].revents & out,
+			"receiving", "output");
+	}
+}
+
+/* What a protocol tells of a connection; -1 where it does not. */
+struct losses {
+	long long retrans;
+	long long timeouts;
+	long long trims;
+};
+
+static struct losses losses_of(int sock)
+{
+	struct losses l = { -1, -1, -1 };
+	struct ndp_info ndp = { 0 };
+	struct tcp_info tcp = { 0 };
+	socklen_t len;
+
+	if (opt.proto == PROTO_NDP) {
+		len = sizeof(ndp);
+		if (getsockopt(sock, SOL_NDP, NDP_INFO, &ndp, &len))
+			return l;
+		l.retrans = ndp.retrans;
+		l.timeouts = ndp.timeouts;
+		l.trims = ndp.trims_in;
+	} else {
+		len = sizeof(tcp);
+		if (getsockopt(sock, IPPROTO_TCP, TCP_INFO, &tcp, &len))
+			return l;
+		l.retrans = tcp.tcpi_total_retrans;
+	}
+	return l;
+}
+
+static void print_field(const char *name, long long value)
+{
+	if (value < 0)
+		fprintf(stderr, ",\"%s\":null", name);
+	else
+		fprintf(stderr, ",\"%s\":%lld", name, value);
+}
+
+static void report(int sock, const struct sockaddr_in *peer,
+		   const struct pipe *up, const struct pipe *down,
+		   __s64 start, __s64 finish)
+{
+	struct losses l = losses_of(sock);
+	char addr[INET_ADDRSTRLEN];
+
+	inet_ntop(AF_INET, &peer->sin_addr, addr, sizeof(addr));
+	fprintf(stderr, "{\"proto\":\"%s\",\"role\":\"%s\",\"peer\":\"%s\",\"port\":%u",
+		proto_names[opt.proto], opt.listen ? "acceptor" : "initiator",
+		addr, ntohs(peer->sin_port));
+	print_field("sent", up->bytes);
+	print_field("received", down->bytes);
+	fprintf(stderr, ",\"seconds\":%.6f", (finish - start) / 1e9);
+	print_field("start_ns", start);
+	print_field("finish_ns", finish);
+	print_field("retrans", l.retrans);
+	print_field("timeouts", l.timeouts);
+	print_field("trims", l.trims);
+	fputs("}\n", stderr);
+}
+
+static void serve(int sock, int file, __s64 start)
+{
+	static char buffers[2][BUFFER];
+	struct sockaddr_in peer = { 0 };
+	socklen_t len = sizeof(peer);
+	struct pipe up = {
+		.from = file >= 0 && !opt.listen ? file : STDIN_FILENO,
+		.to = sock,
+		.buf = buffers[0],
+		.eof = opt.no_input,
+	};
+	struct pipe down = {
+		.from = sock,
+		.to = file >= 0 && opt.listen ? file : STDOUT_FILENO,
+		.buf = buffers[1],
+	};
+
+	/* Now: TCP forgets it when the connection ends. */
+	getpeername(sock, (struct sockaddr *)&peer, &len);
+	relay(sock, &up, &down);
+	if (opt.json)
+		report(sock, &peer, &up, &down, start, now_ns());
+	close(sock);
+}
+
+static void wait_until(__s64 at)
+{
+	struct timespec t = {
+		.tv_sec = at / 1000000000,
+		.tv_nsec = at % 1000000000,
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
+	       EINTR)
+		;
+}
+
+static void do_listen(void)
+{
+	int file = opt.file ? open_file() : -1;
+	int listener = listen_on();
+	long n;
+
+	for (n = 0; !opt.accept || n < opt.accept; n++) {
+		int sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+		if (sock < 0)
+			errx(EXIT_FAILURE, "accept: %m");
+		serve(sock, file, now_ns());
+	}
+	if (file >= 0 && close(file))
+		errx(EXIT_FAILURE, "%s: %m", opt.file);
+}
+
+static void do_connect(void)
+{
+	int file = opt.file ? open_file() : -1;
+	__s64 start;
+	int sock;
+
+	if (opt.at)
+		wait_until(opt.at);
+	start = now_ns();
+	sock = connect_to();
+	serve(sock, file, start);
+}
+
+static long long parse_number(const char *what, const char *text)
+{
+	long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || end == text || *end || value < 0)
+		errx(EXIT_USAGE, "%s \"%s\" is not a number", what, text);
+	return value;
+}
+
+static enum proto proto_by_name(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(proto_names) / sizeof(*proto_names); i++)
+		if (!strcmp(name, proto_names[i]))
+			return i;
+	errx(EXIT_USAGE, "protocol \"%s\" is not one of ndp, tcp, dctcp", name);
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "listen", no_argument, NULL, 'l' },
+		{ "keep", required_argument, NULL, 'k' },
+		{ "proto", required_argument, NULL, 'p' },
+		{ "file", required_argument, NULL, 'f' },
+		{ "no-input", no_argument, NULL, 'd' },
+		{ "source", required_argument, NULL, 's' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "at", required_argument, NULL, 'a' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "lk:p:f:ds:jh", options,
+				NULL)) != -1) {
+		switch (c) {
+		case 'l':
+			opt.listen = true;
+			break;
+		case 'k':
+			opt.accept = parse_number("count", optarg);
+			break;
+		case 'p':
+			opt.proto = proto_by_name(optarg);
+			break;
+		case 'f':
+			opt.file = optarg;
+			break;
+		case 'd':
+			opt.no_input = true;
+			break;
+		case 's':
+			opt.source = optarg;
+			break;
+		case 'j':
+			opt.json = true;
+			break;
+		case 'a':
+			opt.at = parse_number("time", optarg);
+			break;
+		case 'h':
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			usage(stderr);
+			exit(EXIT_USAGE);
+		}
+	}
+	argv += optind;
+	argc -= optind;
+	if (argc < (opt.listen ? 1 : 2) || argc > 2) {
+		usage(stderr);
+		exit(EXIT_USAGE);
+	}
+	opt.host = argc == 2 ? argv[0] : NULL;
+	opt.port = argv[argc - 1];
+}
+
+int main(int argc, char **argv)
+{
+	parse(argc, argv);
+	signal(SIGPIPE, SIG_IGN);
+	if (opt.listen)
+		do_listen();
+	else
+		do_connect();
+	return EXIT_SUCCESS;
+}

@@ -7,13 +7,11 @@
 #
 # Sizes around a packet's, in both directions at once, under impairments at the
 # switch's ports, bit errors on the cables, and small trimming queues.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem
 PORT=5000
 MSS=$((9000 - 20 - 8 - 36))
-
-stat() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/ndp_stat; }
 
 # transfer NAME BYTES...: each size both ways, one after the other
 transfer() {
@@ -22,19 +20,9 @@ transfer() {
 	shift
 	for n; do
 		PORT=$((PORT + 1))
-		in_ns "${HOST[1]}" timeout 200 ndp_xfer listen $PORT \
-			>"$TMP/listen" 2>&1 &
-		local pid=$!
-		wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
-		in_ns "${HOST[0]}" timeout 200 ndp_xfer connect -s "$n" -r "$n" \
-			"${ADDRESS[1]}" $PORT >"$TMP/connect" 2>&1 || {
-			say "$n bytes: $(tail -n 1 "$TMP/connect")"
-			bad=1
-		}
-		wait $pid || {
-			say "$n bytes: $(tail -n 1 "$TMP/listen")"
-			bad=1
-		}
+		serve "${HOST[1]}" $PORT
+		fetch "${HOST[0]}" -s "$n" -r "$n" "${ADDRESS[1]}" $PORT || bad=1
+		served || bad=1
 	done
 	check "$name" [ $bad -eq 0 ]
 }
@@ -78,6 +66,6 @@ done
 transfer "100 MB" 100000000
 
 is "nothing was given up" \
-	"$(stat "${HOST[0]}" GivenUp) $(stat "${HOST[1]}" GivenUp)" "0 0"
-is "opened as often as accepted" "$(stat "${HOST[0]}" ActiveOpens)" \
-	"$(stat "${HOST[1]}" PassiveOpens)"
+	"$(ndp_stat "${HOST[0]}" GivenUp) $(ndp_stat "${HOST[1]}" GivenUp)" "0 0"
+is "opened as often as accepted" "$(ndp_stat "${HOST[0]}" ActiveOpens)" \
+	"$(ndp_stat "${HOST[1]}" PassiveOpens)"

@@ -4,21 +4,16 @@
 # Each connect() leads to one accept(), whatever is duplicated or lost.
 #
 #	HOST[0] ---- LEAF[0] ---- HOST[1]
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem act_gact cls_u32
 
 once() {
-	local name=$1 n=$2 port=$3 pid bad=0
+	local name=$1 n=$2 port=$3 bad=0
 
-	in_ns "${HOST[1]}" timeout 300 ndp_xfer listen -d -n "$n" "$port" \
-		>"$TMP/listen" 2>&1 &
-	pid=$!
-	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
-	in_ns "${HOST[0]}" timeout 300 ndp_xfer connect -d -n "$n" -j 20 \
-		"${ADDRESS[1]}" "$port" >"$TMP/connect" 2>&1 || bad=1
-	wait $pid || bad=1
-	[ $bad -eq 0 ] || sort "$TMP/connect" "$TMP/listen" | uniq -c | head
+	serve "${HOST[1]}" -d -n "$n" "$port"
+	fetch "${HOST[0]}" -d -n "$n" -j 20 "${ADDRESS[1]}" "$port" || bad=1
+	served || bad=1
 	is "$name: accepts = connects" "$(tail -n 1 "$TMP/listen")" "accepted $n failed 0"
 	check "$name: all served" [ $bad -eq 0 ]
 }

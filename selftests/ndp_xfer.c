@@ -3,9 +3,9 @@
  * Transfers for tests: connections that carry numbered data in both directions
  * at once, checked by content at both ends.
  *
- *	ndp_xfer listen [-p tcp|ndp] [-n CONNECTIONS] [-d] PORT
+ *	ndp_xfer listen [-p tcp|ndp] [-n CONNECTIONS] [-dfiw] PORT
  *	ndp_xfer connect [-p tcp|ndp] [-n CONNECTIONS] [-j AT-ONCE] [-s BYTES]
- *		[-r BYTES] [-d] ADDRESS PORT
+ *		[-r BYTES] [-dfitw] ADDRESS PORT
  *
  * The client tells the server in 16 bytes how much it will send and how much it
  * wants back (-s, -r); both directions then run at the same time.  Content is a
@@ -13,6 +13,11 @@
  * misplaced is seen.  The listener ends after -n connections and prints how
  * many it accepted.  -d: the listener only accepts and waits for the end, the
  * client only connects, sends one byte and closes.
+ *
+ *	-f	the server speaks first, on both sides
+ *	-i MS	pause so long after each 64 KiB written
+ *	-w MS	pause so long after each read of up to 64 KiB
+ *	-t	print how long each connection took, from connect() to the end
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -27,12 +32,27 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/ndp.h>
 
 static int family = AF_NDP;
 static bool tiny;
+static bool server_first;
+static bool timed;
+static int idle_ms;
+static int slow_ms;
+
+static const char greeting[] = "220 ready";
+
+static __s64 now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
 
 static unsigned char byte_at(__u64 pos, bool from_server)
 {
@@ -80,6 +100,8 @@ static void exchange(int fd, __u64 out, __u64 in, bool server)
 			     got, in);
 		if (sent < out && p.revents & (POLLOUT | POLLERR)) {
 			if (off == have) {
+				if (sent)
+					usleep(idle_ms * 1000);
 				have = sizeof(obuf);
 				if (have > out - sent)
 					have = out - sent;
@@ -103,6 +125,7 @@ static void exchange(int fd, __u64 out, __u64 in, bool server)
 			if (n > 0) {
 				verify(ibuf, n, got, !server);
 				got += n;
+				usleep(slow_ms * 1000);
 			}
 			eof = n == 0;
 		}
@@ -127,6 +150,8 @@ static void serve(int fd)
 	__u64 want[2];
 	char c;
 
+	if (server_first && send(fd, greeting, sizeof(greeting), MSG_NOSIGNAL) < 0)
+		err(1, "greeting");
 	if (tiny) {
 		recv_all(fd, &c, 1);
 		close(fd);
@@ -141,12 +166,19 @@ static void request(const struct sockaddr_in *to, __u64 out, __u64 in)
 {
 	__u64 want[2] = { htobe64(out), htobe64(in) };
 	int fd = socket(family, SOCK_STREAM, 0);
+	char hello[sizeof(greeting)];
+	__s64 start = now_us();
 	char c = 0;
 
 	if (fd < 0)
 		err(1, "socket");
 	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)))
 		err(1, "connect");
+	if (server_first) {
+		recv_all(fd, hello, sizeof(hello));
+		if (memcmp(hello, greeting, sizeof(hello)))
+			errx(1, "wrong greeting");
+	}
 	if (tiny) {
 		if (send(fd, &c, 1, MSG_NOSIGNAL) != 1)
 			err(1, "send");
@@ -159,6 +191,9 @@ static void request(const struct sockaddr_in *to, __u64 out, __u64 in)
 	if (send(fd, want, sizeof(want), MSG_NOSIGNAL) != sizeof(want))
 		err(1, "send");
 	exchange(fd, out, in, false);
+	if (timed)
+		printf("took %lld us\n", now_us() - start);
+	fflush(stdout);
 	close(fd);
 }
 
@@ -254,7 +289,7 @@ int main(int argc, char **argv)
 	listening = !strcmp(argv[1], "listen");
 	argc--;
 	argv++;
-	while ((opt = getopt(argc, argv, "p:n:j:s:r:d")) != -1) {
+	while ((opt = getopt(argc, argv, "p:n:j:s:r:dfi:tw:")) != -1) {
 		switch (opt) {
 		case 'p':
 			family = strcmp(optarg, "tcp") ? AF_NDP : AF_INET;
@@ -273,6 +308,18 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			tiny = true;
+			break;
+		case 'f':
+			server_first = true;
+			break;
+		case 'i':
+			idle_ms = atoi(optarg);
+			break;
+		case 't':
+			timed = true;
+			break;
+		case 'w':
+			slow_ms = atoi(optarg);
 			break;
 		default:
 			return 2;

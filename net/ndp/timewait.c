@@ -115,8 +115,6 @@ void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
 		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST);
-	else
-		NDP_INC(net, DROP_CLOSED);
 }
 
 void ndp_tomb_net_init(struct ndp_net *nn)

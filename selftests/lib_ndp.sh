@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of AF_NDP share beyond lib.sh, which it sources.
+#
+#	ndp_stat NS NAME	a counter
+#	ndp_total NAME NS...	its sum over namespaces
+#	ndp_sum NS NAME...	sum of one's counters
+#	tc_stat NS DEV NAME...	sum of counters of a port's qdisc
+#	serve NS ARGS...	ndp_xfer listen ARGS..., once it listens; then
+#	served			wait for its end: its exit code, its output in
+#				$TMP/listen
+#	fetch NS ARGS...	ndp_xfer connect ARGS...; a remark if it fails
+#	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send to HOST[0]
+#	incast_sums BYTES	do the counters of HOSTs and LEAF[0]'s port h0 add up,
+#				over all that was sent there, BYTES of payload in all?
+#	quiet NS...		no socket is left there
+
+. "$(dirname "$0")/lib.sh"
+
+# shellcheck disable=SC2034
+NDP_PORT=13141
+
+ndp_stat() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/ndp_stat; }
+
+ndp_sum() {
+	in_ns "$1" awk -v names="${*:2}" '
+		BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
+		$1 in want { sum += $2 }
+		END { print sum }' /proc/net/ndp_stat
+}
+
+ndp_total() {
+	local name=$1 ns sum=0
+
+	shift
+	for ns; do
+		sum=$((sum + $(ndp_stat "$ns" "$name")))
+	done
+	echo $sum
+}
+
+tc_stat() {
+	tc -n "$1" -j -s qdisc show dev "$2" | python3 -c '
+import json, sys
+def find(o, name):
+    if isinstance(o, dict):
+        if name in o:
+            return o[name]
+        o = list(o.values())
+    if isinstance(o, list):
+        for x in o:
+            r = find(x, name)
+            if r is not None:
+                return r
+q = json.load(sys.stdin)
+print(sum(find(q, name) for name in sys.argv[1:]))' "${@:3}"
+}
+
+serve() {
+	local ns=$1
+
+	shift
+	: >"$TMP/listen"
+	in_ns "$ns" timeout 200 ndp_xfer listen "$@" >"$TMP/listen" 2>&1 &
+	SERVER=$!
+	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
+}
+
+served() {
+	wait $SERVER && return
+	say "listener: $(tail -n 1 "$TMP/listen")"
+	return 1
+}
+
+fetch() {
+	local ns=$1 code
+
+	shift
+	in_ns "$ns" timeout 200 ndp_xfer connect "$@" >"$TMP/connect.$BASHPID" 2>&1
+	code=$?
+	[ $code -eq 0 ] || say "$*: $(tail -n 1 "$TMP/connect.$BASHPID")"
+	return $code
+}
+
+senders() { ndp_total "$1" "${HOST[@]:1}"; }
+port() { tc_stat "${LEAF[0]}" h0 "$@"; }
+
+incast() {
+	local senders=$1 bytes=$2 h bad=0 pids=()
+
+	serve "${HOST[0]}" -n "$senders" 5000
+	for ((h = 1; h <= senders; h++)); do
+		fetch "${HOST[h]}" -s "$bytes" "${ADDRESS[0]}" 5000 &
+		pids+=($!)
+	done
+	for h in "${pids[@]}"; do
+		wait "$h" || bad=$((bad + 1))
+	done
+	served || bad=$((bad + 1))
+	check "$senders:1 of $bytes bytes, all of them" [ $bad -eq 0 ]
+}
+
+between() { [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }
+quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
+
+# Every packet, by name: what left the senders is what reached the receiver, whole
+# or trimmed, or came back, or was dropped by the port.
+incast_sums() {
+	local sent=0 data got trims bounced arrived ns
+
+	check "all connections end" wait_for 20 quiet "${HOST[@]}"
+	for ns in "${HOST[@]:1}"; do
+		sent=$((sent + $(ndp_sum "$ns" DataOut OpenOut FinOut AckOut NackOut PullOut \
+			ProbeOut RstOut)))
+	done
+	data=$(senders DataOut)
+	got=$(ndp_stat "${HOST[0]}" DataIn)
+	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)
+	arrived=$(ndp_sum "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn AckIn NackIn PullIn \
+		ProbeIn RstIn TombstoneHits DropClosed DropNoConn)
+	bounced=$(senders BouncedIn)
+	say "packets $sent; of them data $data: whole $got, trimmed $trims, returned $bounced"
+	say "timeouts $(senders Timeouts), retransmitted $(senders DataRtx)"
+	is "sent = arrived + returned + dropped" "$sent" \
+		$((arrived + bounced + $(port drop_data drop_header)))
+	check "data sent = whole + trimmed + returned + dropped, at most all drops" \
+		between 0 $((data - got - trims - bounced)) "$(port drop_data drop_header)"
+	is "trimmed by the port = data sent - whole" \
+		"$(port trimmed_arrival trimmed_tail)" $((data - got))
+	is "what the port sent whole arrived whole" "$(port data_sent)" "$got"
+	is "every payload byte arrived" "$(ndp_stat "${HOST[0]}" DataBytesIn)" "$1"
+}

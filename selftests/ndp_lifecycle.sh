@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Life and death of AF_NDP sockets: processes killed, cables and namespaces
+# deleted under traffic, the module refused and then given up, and nothing left
+# behind.  The kernel log is the judge of what goes wrong silently.
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp sch_netem
+
+# Objects of ndp.ko's own slab cache, those that wait to be reused given back.
+objects() {
+	echo 1 >/sys/kernel/slab/NDP/shrink
+	awk '{ print $1 }' /sys/kernel/slab/NDP/objects
+}
+
+no_objects() { [ "$(objects)" -eq 0 ]; }
+unused() { [ "$(cat /sys/module/ndp/refcnt)" -eq 0 ]; }
+tombstones() { ndp_total Tombstones "$@"; }
+no_tombstones() { [ "$(tombstones "$@")" -eq 0 ]; }
+
+# endless FROM TO ADDRESS PORT: a transfer that does not end by itself, under way;
+# its processes in $SERVER and $CLIENT
+endless() {
+	serve "$2" "$4"
+	background in_ns "$1" ndp_xfer connect -s 1000000000000 -r 1000000000000 "$3" "$4" \
+		>"$TMP/client" 2>&1
+	CLIENT=$PID
+	local before
+	before=$(ndp_stat "$2" DataIn)
+	wait_for 20 moves "$2" $((before + 50)) || die "nothing moves"
+}
+
+moves() { [ "$(ndp_stat "$1" DataIn)" -gt "$2" ]; }
+
+# Kill one, and all that it forked: they share its namespace.
+slay() {
+	local p
+
+	for p in $(ip netns pids "$1"); do
+		kill -9 "$p"
+	done
+}
+
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
+check "a fresh start" no_objects
+
+# 1. Processes that are killed.
+wire_pair rate=100mbit delay=10us mtu=9000
+endless "$H0" "$H1" 10.0.0.2 5000
+slay "$H1"
+check "receiver killed: the sender ends" wait_for 20 ended $CLIENT
+check "with a reset" grep -q "reset\|Broken pipe" "$TMP/client"
+endless "$H0" "$H1" 10.0.0.2 5001
+slay "$H0"
+check "sender killed: the receiver ends" wait_for 20 ended $SERVER
+check "sockets are gone" wait_for 20 quiet "$H0" "$H1"
+
+# Many dying at once, their packets still in a slow queue.
+tc -n "$H0" qdisc replace dev eth0 root netem delay 500ms limit 10000 || die "no netem"
+serve "$H1" -n 100 5002
+background in_ns "$H0" ndp_xfer connect -n 20 -j 20 -s 100000000 10.0.0.2 5002 >/dev/null 2>&1
+sleep 2
+slay "$H0"
+slay "$H1"
+sleep 1
+tc -n "$H0" qdisc replace dev eth0 root pfifo || die "no pfifo"
+check "killed with packets in the qdisc: sockets are gone" wait_for 60 quiet "$H0" "$H1"
+
+# 2. A thousand connections, one after the other and 20 at once.
+serve "$H1" -d -n 1000 5003
+check "1000 connections" fetch "$H0" -d -n 1000 -j 20 10.0.0.2 5003
+check "1000 accepted" served
+check "sockets are gone" wait_for 20 quiet "$H0" "$H1"
+check "tombstones are gone" wait_for 60 no_tombstones "$H0" "$H1"
+check "objects are gone" wait_for 10 no_objects
+# What each processor may keep in hand of the memory account: 1 MiB.
+check "memory is given back" between 0 "$(ndp_stat "$H1" MemPages)" \
+	$((256 * $(getconf _NPROCESSORS_ONLN)))
+
+# 3. The module while sockets live.
+serve "$H1" 5004
+refuse "rmmod while a socket listens" rmmod ndp
+slay "$H1"
+
+# 4. Cable and namespaces that go under traffic.
+endless "$H0" "$H1" 10.0.0.2 5005
+ip -n "$H0" link del eth0 || die "cannot delete the cable"
+sleep 1
+slay "$H0"
+slay "$H1"
+ns_add A B
+ip -n "$A" link add eth0 type netwire rate 100mbit delay 10us peer name eth0 netns "$B" ||
+	die "no cable"
+for n in "$A 10.0.0.1" "$B 10.0.0.2"; do
+	ip -n "${n% *}" address add "${n#* }/24" dev eth0
+	ip -n "${n% *}" link set eth0 up
+done
+endless "$A" "$B" 10.0.0.2 5006
+# The sender's goes with its process; the other end loses its cable.
+pids=$(ip netns pids "$A")
+ip netns del "$A"
+sleep 0.5
+# shellcheck disable=SC2086
+kill -9 $pids
+sleep 1
+slay "$B"
+ip netns del "$B"
+
+# Whoever closes and is not answered gives up after 30 s; then the namespaces go.
+check "no socket holds the module" wait_for 90 unused
+check "objects are gone" wait_for 20 no_objects
+check "rmmod" rmmod ndp
+check "loaded again" modprobe ndp
+serve "$H1" -d -n 1 5007
+check "and working" fetch "$H1" -d 127.0.0.1 5007
+check "its end" served
+check "no socket holds the module" wait_for 20 unused
+check "rmmod with tombstones" rmmod ndp

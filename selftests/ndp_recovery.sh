@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Nothing hangs and nothing overflows: control packets lost, readers that are
+# slow, writers that pause.
+#
+#	HOST[0] ---- LEAF[0] ---- HOST[1]
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp sch_ingress act_gact cls_u32
+
+ACK=2 PULL=4 FIN=6
+PORT=5000
+
+# lose TYPE FLAGS ACTION...: do so with packets of that type and with those flags,
+# in both directions
+lose() {
+	local dev
+
+	for dev in h0 h1; do
+		tc -n "${LEAF[0]}" qdisc add dev $dev clsact &&
+			tc -n "${LEAF[0]}" filter add dev $dev ingress protocol ip u32 \
+				match ip protocol 17 0xff match ip dport $NDP_PORT 0xffff \
+				match u8 "$1" 0x0f at 28 match u8 "$2" "$2" at 29 \
+				action "${@:3}" || die "cannot lose packets"
+	done
+}
+
+# Also tells how many packets were lost.
+lose_none() {
+	local dev n=0 lost
+
+	for dev in h0 h1; do
+		lost=$(tc -n "${LEAF[0]}" -s filter show dev $dev ingress |
+			sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1)
+		n=$((n + ${lost:-0}))
+		tc -n "${LEAF[0]}" qdisc del dev $dev clsact
+	done
+	echo $n
+}
+
+# lose_for SECONDS ...: from the first that is lost; then lost tells how many
+lose_for() {
+	local seconds=$1
+
+	shift
+	lose "$@"
+	(
+		wait_for 60 some_lost
+		sleep "$seconds"
+		lose_none >"$TMP/lost"
+	) &
+	LOSING=$!
+}
+
+some_lost() {
+	{
+		tc -n "${LEAF[0]}" -s filter show dev h0 ingress
+		tc -n "${LEAF[0]}" -s filter show dev h1 ingress
+	} | grep -q '(dropped [1-9]'
+}
+
+lost() {
+	wait $LOSING
+	check "so many were lost" [ "$(cat "$TMP/lost")" -gt 0 ]
+}
+
+# both NAME ARGS...: a transfer with ndp_xfer's arguments on both sides
+both() {
+	local name=$1 bad=0
+
+	shift
+	PORT=$((PORT + 1))
+	serve "${HOST[1]}" "$@" $PORT
+	fetch "${HOST[0]}" -s 1000000 -r 1000000 "$@" "${ADDRESS[1]}" $PORT || bad=1
+	served || bad=1
+	check "$name" [ $bad -eq 0 ]
+}
+
+leaf_spine hosts=2 leaves=1 spines=1 rate=100mbit delay=10us mtu=9000
+
+lose $PULL 0 pass random determ drop 2
+both "every second PULL lost"
+check "so many were lost" [ "$(lose_none)" -gt 0 ]
+lose_for 3 $PULL 0 drop
+both "all PULLs lost for 3 s"
+lost
+lose_for 3 $ACK 2 drop
+both "final ACKs lost for 3 s"
+lost
+lose_for 3 $FIN 0 drop
+both "FINs lost for 3 s"
+lost
+check "no socket is left" wait_for 20 quiet "${HOST[@]}"
+
+full=$(ndp_total NoRoomIn "${HOST[@]}")
+# More than both buffers, and the default one's first window, hold.
+serve "${HOST[1]}" -w 20 6000
+check "slow reader" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
+check "slow reader's end" served
+serve "${HOST[1]}" 6001
+check "slow reader of what the server sends" \
+	fetch "${HOST[0]}" -w 20 -r 12000000 "${ADDRESS[1]}" 6001
+check "its server's end" served
+serve "${HOST[1]}" -i 300 6002
+check "writers that pause and push again" \
+	fetch "${HOST[0]}" -i 300 -s 500000 -r 500000 "${ADDRESS[1]}" 6002
+check "their end" served
+is "all found room" "$(ndp_total NoRoomIn "${HOST[@]}")" "$full"
+is "no memory was short" "$(ndp_total DropMemory "${HOST[@]}")" 0
+is "nobody gave up" "$(ndp_total GivenUp "${HOST[@]}")" 0
+check "no socket is left" wait_for 20 quiet "${HOST[@]}"

@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ndp and ndp_cat, and that configured paths are those that packets take.
+#
+#	H0 eth0 ==== eth0 H1	10.0.0.2, and 10.9.0.2 as an alias of it
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp
+require_program tcpdump
+
+# says NAME CODE PATTERN COMMAND...: what is refused says why, on standard error
+says() {
+	local name=$1 code=$2 pattern=$3 got
+
+	shift 3
+	in_ns "$H0" "$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+	got=$?
+	is "$name: exit code" $got "$code"
+	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
+}
+
+show() { in_ns "$H0" ndp path show "$@" | tr '\n' ';'; }
+
+wire_pair rate=1gbit mtu=9000
+ip -n "$H1" address add 10.9.0.2/32 dev lo
+ip -n "$H0" route add 10.9.0.2 via 10.0.0.2
+
+# Paths as the user writes them.
+is "no paths at first" "$(show)" ""
+check "add entropy" in_ns "$H0" ndp path add 10.0.0.2 entropy 50001
+check "add alias" in_ns "$H0" ndp path add 10.0.0.2 via 10.9.0.2 entropy 50002
+check "add a prefix" in_ns "$H0" ndp path add 10.2.0.0/16 mark 7
+is "show" "$(show)" \
+	"10.0.0.2 entropy 50001;10.0.0.2 via 10.9.0.2 entropy 50002;10.2.0.0/16 entropy random mark 7;"
+is "show one" "$(show 10.2.0.0/16)" "10.2.0.0/16 entropy random mark 7;"
+is "show as JSON" "$(in_ns "$H0" ndp -j path | python3 -c '
+import json, sys
+print([(p["dst"], p["prefixlen"], p.get("via"), p["entropy"], p.get("mark"))
+       for p in json.load(sys.stdin)])')" \
+	"[('10.0.0.2', 32, None, 50001, None), ('10.0.0.2', 32, '10.9.0.2', 50002, None), ('10.2.0.0', 16, None, 0, 7)]"
+is "the other namespace has none" "$(in_ns "$H1" ndp path)" ""
+
+says "path exists" 1 "path exists" ndp path add 10.0.0.2 entropy 50001
+says "no such path" 1 "no such path" ndp path del 10.0.0.2 entropy 50003
+says "no such destination" 1 "no configured paths" ndp path del 10.0.0.9
+says "entropy out of range" 1 "entropy must be" ndp path add 10.0.0.2 entropy 80
+says "bits beyond the prefix" 1 "beyond its prefix" ndp path add 10.0.0.2/24
+says "alias of a prefix" 1 "prefix length must be 32" ndp path add 10.2.0.0/16 via 10.9.0.2
+says "alias not a host's" 1 "not a host" ndp path add 10.0.0.2 via 224.0.0.1
+says "no address" 2 "not an IPv4 address" ndp path add nowhere
+says "no number" 2 "not a number" ndp path add 10.0.0.2 entropy many
+says "unknown word" 2 "what is" ndp path add 10.0.0.2 over 3
+says "missing value" 2 "needs a value" ndp path add 10.0.0.2 via
+says "without privilege" 1 "not permitted" setpriv --reuid 65534 --clear-groups \
+	"$(command -v ndp)" path add 10.0.0.2 entropy 50004
+says "unknown counter" 1 "no counter" ndp stat NoSuchThing
+
+# Packets take them.
+in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c 200 "udp dst port $NDP_PORT and greater 1000" \
+	>"$TMP/capture" 2>"$TMP/tcpdump" &
+wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
+serve "$H1" 5000
+check "a transfer over both paths" fetch "$H0" -s 4000000 10.0.0.2 5000
+check "its end" served
+is "packets went over these paths only" \
+	"$(sed -n 's/.* IP 10.0.0.1\.\([0-9]*\) > \([0-9.]*\)\.'$NDP_PORT':.*/\1 \2/p' \
+		"$TMP/capture" | sort -u | tr '\n' ';')" "50001 10.0.0.2;50002 10.9.0.2;"
+n=$(grep -c '50001 > ' "$TMP/capture")
+check "both as often, within one round" between 99 "$n" 101
+
+check "delete one" in_ns "$H0" ndp path del 10.0.0.2 entropy 50001
+is "the other is left" "$(show 10.0.0.2)" "10.0.0.2 via 10.9.0.2 entropy 50002;"
+check "delete all of a destination" in_ns "$H0" ndp path del 10.0.0.2
+is "none is left" "$(show 10.0.0.2)" ""
+
+# Counters.
+is "stat by name" "$(in_ns "$H0" ndp stat -z GivenUp | tr -s ' ')" "GivenUp 0"
+is "stat as JSON" "$(in_ns "$H0" ndp -j stat ActiveOpens)" '{"ActiveOpens":1}'
+is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
+	"$(in_ns "$H0" sh -c 'wc -l </proc/net/ndp_stat')"
+
+# ndp_cat: a file there and another back over one connection.
+head -c 3000000 /dev/urandom >"$TMP/there"
+head -c 1000000 /dev/urandom >"$TMP/back"
+for proto in ndp tcp; do
+	in_ns "$H1" ndp_cat -p $proto -l 5001 <"$TMP/back" >"$TMP/got.there" 2>"$TMP/err" &
+	server=$!
+	sleep 1
+	in_ns "$H0" ndp_cat -p $proto -j 10.0.0.2 5001 <"$TMP/there" >"$TMP/got.back" 2>"$TMP/json"
+	is "ndp_cat $proto: exit code" $? 0
+	check "ndp_cat $proto: the listener's end" wait $server
+	check "ndp_cat $proto: there" cmp "$TMP/there" "$TMP/got.there"
+	check "ndp_cat $proto: back" cmp "$TMP/back" "$TMP/got.back"
+	is "ndp_cat $proto: its line" "$(python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+print(r["proto"], r["role"], r["peer"], r["sent"], r["received"], r["seconds"] > 0)' \
+		"$TMP/json")" "$proto initiator 10.0.0.2 3000000 1000000 True"
+done
+says "ndp_cat: nobody listens" 1 "Connection refused" ndp_cat 10.0.0.2 5009
+says "ndp_cat: no such file" 1 "No such file" ndp_cat -f "$TMP/none" 10.0.0.2 5009
+says "ndp_cat: no such protocol" 2 "is not one of" ndp_cat -p sctp 10.0.0.2 5009
+says "ndp_cat: no arguments" 2 "Usage" ndp_cat

@@ -166,7 +166,8 @@ static int on_error(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_ERROR;
 }
 
-static mnl_cb_t control_cbs[NLMSG_MIN_TYPE] = {
+/* No longer than this: libmnl handles what lies beyond, NLMSG_DONE. */
+static mnl_cb_t control_cbs[] = {
 	[NLMSG_ERROR] = on_error,
 };
 
@@ -186,7 +187,7 @@ static int genl_talk(struct genl *g, struct nlmsghdr *nlh, mnl_cb_t cb,
 		if (n < 0)
 			return -1;
 		n = mnl_cb_run2(buf, n, g->seq, port, cb, data, control_cbs,
-				NLMSG_MIN_TYPE);
+				MNL_ARRAY_SIZE(control_cbs));
 		if (n < 0)
 			return -1;
 	} while (n > MNL_CB_STOP);

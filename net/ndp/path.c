@@ -123,12 +123,14 @@ void ndp_paths_free(struct ndp_sock *np)
  */
 u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
 {
-	u16 i;
+	u16 i, j;
 
 	if (round->pos >= paths->n) {
-		for (i = paths->n - 1; i > 0; i--)
-			swap(round->order[i],
-			     round->order[get_random_u32_below(i + 1)]);
+		for (i = paths->n - 1; i > 0; i--) {
+			/* Drawn outside: swap() evaluates its arguments twice. */
+			j = get_random_u32_below(i + 1);
+			swap(round->order[i], round->order[j]);
+		}
 		round->pos = 0;
 	}
 	return round->order[round->pos++];

@@ -32,25 +32,25 @@ impair() {
 		tc -n "${LEAF[0]}" qdisc replace dev h1 root "$@" || die "cannot impair: $*"
 }
 
-SIZES=(0 1 $((MSS - 1)) "$MSS" $((MSS + 1)) 65536 1000000)
+SIZES=(0 1 $((MSS - 1)) "$MSS" $((MSS + 1)) 65536 1000000 4000000)
 say "seed $SEED"
 leaf_spine hosts=2 leaves=1 spines=1 rate=1gbit mtu=9000
 
-transfer "clean" "${SIZES[@]}" 4000000
+transfer "clean" "${SIZES[@]}"
 for limit in 1 2 8; do
 	impair ndp limit $limit
-	transfer "trimming queue of $limit" "${SIZES[@]}" 4000000
+	transfer "trimming queue of $limit" "${SIZES[@]}"
 done
 impair netem loss $((RANDOM % 8 + 1))%
 transfer "loss" "${SIZES[@]}"
 impair netem duplicate $((RANDOM % 50 + 10))%
 transfer "duplication" "${SIZES[@]}"
 impair netem delay 2ms 2ms
-transfer "reordering" "${SIZES[@]}" 4000000
+transfer "reordering" "${SIZES[@]}"
 impair netem corrupt $((RANDOM % 5 + 1))%
 transfer "corruption" "${SIZES[@]}"
 impair netem loss 2% duplicate 10% corrupt 2% delay 1ms 1ms
-transfer "all of these" "${SIZES[@]}" 4000000
+transfer "all of these" "${SIZES[@]}"
 impair ndp limit 8
 
 for mode in drop corrupt; do

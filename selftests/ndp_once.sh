@@ -9,10 +9,10 @@
 require_module ndp sch_netem act_gact cls_u32
 
 once() {
-	local name=$1 n=$2 port=$3 bad=0
+	local name=$1 n=$2 port=$3 bad=0	# at once: $4
 
 	serve "${HOST[1]}" -d -n "$n" "$port"
-	fetch "${HOST[0]}" -d -n "$n" -j 20 "${ADDRESS[1]}" "$port" || bad=1
+	fetch "${HOST[0]}" -d -n "$n" -j "$4" "${ADDRESS[1]}" "$port" || bad=1
 	served || bad=1
 	is "$name: accepts = connects" "$(tail -n 1 "$TMP/listen")" "accepted $n failed 0"
 	check "$name: all served" [ $bad -eq 0 ]
@@ -23,7 +23,7 @@ for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root netem duplicate 100% delay 1ms 1ms ||
 		die "no netem"
 done
-once "all duplicated and reordered" 1000 5000
+once "all duplicated and reordered" 1000 5000 20
 
 for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root ndp limit 8
@@ -36,4 +36,4 @@ tc -n "${LEAF[0]}" filter add dev h1 ingress protocol ip u32 match ip protocol 1
 	sleep 4
 	tc -n "${LEAF[0]}" qdisc del dev h1 clsact
 ) &
-once "no ACK for 4 s" 20 5001
+once "no ACK for 4 s" 1000 5001 200

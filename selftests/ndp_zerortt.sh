@@ -18,13 +18,13 @@ done
 # round_trips PROTOCOL ARGS...: whole ones that the quickest of five tries took;
 # a busy machine makes some of them slow
 round_trips() {
-	local proto=$1 try best=
+	local proto=$1 best=
 
 	shift
 	serve "$H1" -p "$proto" -n 5 "$@"
-	for try in 1 2 3 4 5; do
-		in_ns "$H0" timeout 60 ndp_xfer connect -p "$proto" -t -s 1000 -r 1000 "${@:1:$#-1}" \
-			10.0.0.2 "${*: -1}"
+	for _ in 1 2 3 4 5; do
+		in_ns "$H0" timeout 60 ndp_xfer connect -p "$proto" -t -s 1000 -r 1000 \
+			"${@:1:$#-1}" 10.0.0.2 "${*: -1}"
 	done >"$TMP/tries" 2>&1
 	served || return 1
 	best=$(sed -n 's/^took \([0-9]*\) us$/\1/p' "$TMP/tries" | sort -n | head -n 1)

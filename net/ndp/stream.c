@@ -281,6 +281,34 @@ static int ndp_rx_empty(struct sock *sk, long timeo)
 	return 1;
 }
 
+static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
+{
+	return skb_peek_tail(&sk->sk_receive_queue) != tail ||
+	       READ_ONCE(sk->sk_err) || sk->sk_state == TCP_CLOSE ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+/*
+ * sk_wait_data() looks at the queue alone and leaves the rest to the backlog.
+ * Here packets are received while the caller has the socket lock, so that
+ * everything is looked at again once a wakeup can no longer be missed.
+ */
+static void ndp_rx_wait(struct sock *sk, long *timeo,
+			const struct sk_buff *tail)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	if (!ndp_rx_changed(sk, tail)) {
+		release_sock(sk);
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		lock_sock(sk);
+	}
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
 static void ndp_open_now(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
@@ -325,7 +353,7 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		if (n <= 0)
 			break;
 		ndp_open_now(np);
-		sk_wait_data(sk, &timeo, tail);
+		ndp_rx_wait(sk, &timeo, tail);
 	}
 out:
 	release_sock(sk);

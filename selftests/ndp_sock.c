@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls on AF_NDP stream sockets, on the loopback of a namespace of the
+ * test's own: what an application sees and may rely on.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <net/if.h>
+
+#include <linux/ndp.h>
+
+#include "../kselftest_harness.h"
+
+#define PORT	5000
+
+/* For what must happen soon and what must not happen. */
+#define SOON	5000
+#define A_WHILE	50
+
+static int loopback_up(void)
+{
+	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int err = ioctl(fd, SIOCSIFFLAGS, &ifr);
+
+	close(fd);
+	return err;
+}
+
+static struct sockaddr_in local(int port)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	return addr;
+}
+
+static int bind_to(int fd, int port)
+{
+	struct sockaddr_in addr = local(port);
+
+	return bind(fd, (struct sockaddr *)&addr, sizeof(addr));
+}
+
+static int connect_to(int fd, int port)
+{
+	struct sockaddr_in addr = local(port);
+
+	return connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+}
+
+/* Events of @fd, waited for until one of @events is there. */
+static int events_of(int fd, int events, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return poll(&p, 1, ms) < 0 ? -1 : p.revents;
+}
+
+static struct ndp_info info_of(int fd)
+{
+	struct ndp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len) || len != sizeof(info))
+		info.state = 255;
+	return info;
+}
+
+FIXTURE(ndp)
+{
+	int listener;
+	int client;
+	int server;
+};
+
+FIXTURE_SETUP(ndp)
+{
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	ASSERT_EQ(0, loopback_up());
+	signal(SIGPIPE, SIG_IGN);
+	self->listener = socket(AF_NDP, SOCK_STREAM, 0);
+	ASSERT_LE(0, self->listener);
+	ASSERT_EQ(0, bind_to(self->listener, PORT));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	self->client = socket(AF_NDP, SOCK_STREAM, 0);
+	ASSERT_LE(0, self->client);
+	self->server = -1;
+}
+
+FIXTURE_TEARDOWN(ndp)
+{
+	close(self->listener);
+	close(self->client);
+	close(self->server);
+}
+
+/* A connection over which one byte has gone to the server. */
+#define establish() do {							\
+	char c = 'x';								\
+	ASSERT_EQ(0, connect_to(self->client, PORT));				\
+	ASSERT_EQ(1, send(self->client, &c, 1, 0));				\
+	self->server = accept(self->listener, NULL, NULL);			\
+	ASSERT_LE(0, self->server);						\
+	ASSERT_EQ(1, recv(self->server, &c, 1, 0));				\
+	ASSERT_EQ('x', c);							\
+} while (0)
+
+TEST_F(ndp, kinds)
+{
+	int pair[2];
+
+	EXPECT_EQ(-1, socket(AF_NDP, SOCK_DGRAM, 0));
+	EXPECT_EQ(ESOCKTNOSUPPORT, errno);
+	EXPECT_EQ(-1, socket(AF_NDP, SOCK_STREAM, 17));
+	EXPECT_EQ(EPROTONOSUPPORT, errno);
+	EXPECT_EQ(-1, socketpair(AF_NDP, SOCK_STREAM, 0, pair));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+}
+
+TEST_F(ndp, names)
+{
+	struct sockaddr_in addr = { 0 }, peer = { 0 };
+	socklen_t len = sizeof(addr);
+
+	EXPECT_EQ(-1, getpeername(self->client, (struct sockaddr *)&addr, &len));
+	EXPECT_EQ(ENOTCONN, errno);
+	establish();
+	len = sizeof(addr);
+	EXPECT_EQ(0, getsockname(self->client, (struct sockaddr *)&addr, &len));
+	EXPECT_EQ(sizeof(addr), len);
+	EXPECT_EQ(AF_INET, addr.sin_family);
+	EXPECT_EQ(htonl(INADDR_LOOPBACK), addr.sin_addr.s_addr);
+	EXPECT_NE(0, addr.sin_port);
+	len = sizeof(peer);
+	EXPECT_EQ(0, getpeername(self->server, (struct sockaddr *)&peer, &len));
+	EXPECT_EQ(0, memcmp(&addr, &peer, sizeof(addr)));
+	len = sizeof(peer);
+	EXPECT_EQ(0, getpeername(self->client, (struct sockaddr *)&peer, &len));
+	EXPECT_EQ(htons(PORT), peer.sin_port);
+}
+
+TEST_F(ndp, bind_rules)
+{
+	struct sockaddr_in far = local(0);
+	int fd = socket(AF_NDP, SOCK_STREAM, 0);
+
+	EXPECT_EQ(-1, bind_to(fd, PORT));
+	EXPECT_EQ(EADDRINUSE, errno);
+	EXPECT_EQ(-1, bind(fd, (struct sockaddr *)&far, 8));
+	EXPECT_EQ(EINVAL, errno);
+	far.sin_addr.s_addr = htonl(0x0a000001);
+	EXPECT_EQ(-1, bind(fd, (struct sockaddr *)&far, sizeof(far)));
+	EXPECT_EQ(EADDRNOTAVAIL, errno);
+	far.sin_family = AF_UNIX;
+	EXPECT_EQ(-1, bind(fd, (struct sockaddr *)&far, sizeof(far)));
+	EXPECT_EQ(EAFNOSUPPORT, errno);
+	EXPECT_EQ(0, bind_to(fd, PORT + 1));
+	EXPECT_EQ(-1, bind_to(fd, PORT + 2));
+	EXPECT_EQ(EINVAL, errno);
+	close(fd);
+	/* Given back. */
+	fd = socket(AF_NDP, SOCK_STREAM, 0);
+	EXPECT_EQ(0, bind_to(fd, PORT + 1));
+	close(fd);
+}
+
+TEST_F(ndp, not_connected)
+{
+	char c = 0;
+
+	EXPECT_EQ(-1, send(self->client, &c, 1, 0));
+	EXPECT_EQ(EPIPE, errno);
+	EXPECT_EQ(-1, recv(self->client, &c, 1, 0));
+	EXPECT_EQ(ENOTCONN, errno);
+	EXPECT_EQ(-1, shutdown(self->client, SHUT_WR));
+	EXPECT_EQ(ENOTCONN, errno);
+	EXPECT_EQ(-1, accept(self->client, NULL, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, recv(self->listener, &c, 1, 0));
+	EXPECT_EQ(ENOTCONN, errno);
+}
+
+TEST_F(ndp, connect_costs_nothing)
+{
+	EXPECT_EQ(0, connect_to(self->client, PORT));
+	EXPECT_EQ(NDP_ST_OPENING, info_of(self->client).state);
+	EXPECT_EQ(-1, connect_to(self->client, PORT));
+	EXPECT_EQ(EISCONN, errno);
+	/* A bare opening follows by itself. */
+	EXPECT_EQ(POLLIN, events_of(self->listener, POLLIN, SOON));
+}
+
+TEST_F(ndp, refused)
+{
+	char c;
+
+	ASSERT_EQ(0, connect_to(self->client, PORT + 1));
+	EXPECT_EQ(-1, recv(self->client, &c, 1, 0));
+	EXPECT_EQ(ECONNREFUSED, errno);
+	EXPECT_EQ(0, recv(self->client, &c, 1, 0));
+	EXPECT_EQ(-1, send(self->client, &c, 1, 0));
+	EXPECT_EQ(EPIPE, errno);
+}
+
+TEST_F(ndp, refused_by_poll)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	ASSERT_EQ(0, connect_to(self->client, PORT + 1));
+	EXPECT_EQ(POLLIN | POLLERR | POLLHUP, events_of(self->client, POLLIN, SOON));
+	EXPECT_EQ(0, getsockopt(self->client, SOL_SOCKET, SO_ERROR, &err, &len));
+	EXPECT_EQ(ECONNREFUSED, err);
+}
+
+TEST_F(ndp, sync_connect)
+{
+	int one = 1, fd;
+
+	ASSERT_EQ(0, setsockopt(self->client, SOL_NDP, NDP_SYNC_CONNECT, &one, sizeof(one)));
+	EXPECT_EQ(-1, connect_to(self->client, PORT + 1));
+	EXPECT_EQ(ECONNREFUSED, errno);
+
+	fd = socket(AF_NDP, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	ASSERT_EQ(0, setsockopt(fd, SOL_NDP, NDP_SYNC_CONNECT, &one, sizeof(one)));
+	/* Over the loopback the answer may be here already. */
+	EXPECT_TRUE(!connect_to(fd, PORT) || errno == EINPROGRESS);
+	EXPECT_EQ(POLLOUT, events_of(fd, POLLOUT, SOON));
+	EXPECT_EQ(NDP_ST_ESTABLISHED, info_of(fd).state);
+	EXPECT_EQ(-1, setsockopt(fd, SOL_NDP, NDP_SYNC_CONNECT, &one, sizeof(one)));
+	EXPECT_EQ(EISCONN, errno);
+	close(fd);
+}
+
+TEST_F(ndp, server_first)
+{
+	char c = 's';
+
+	ASSERT_EQ(0, connect_to(self->client, PORT));
+	/* Waiting to read lets the opening go. */
+	EXPECT_EQ(0, events_of(self->client, POLLIN, A_WHILE));
+	self->server = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, self->server);
+	EXPECT_EQ(1, send(self->server, &c, 1, 0));
+	EXPECT_EQ(1, recv(self->client, &c, 1, 0));
+}
+
+TEST_F(ndp, nonblocking)
+{
+	char c;
+
+	ASSERT_EQ(0, fcntl(self->listener, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(-1, accept(self->listener, NULL, NULL));
+	EXPECT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, fcntl(self->listener, F_SETFL, 0));
+	establish();
+	EXPECT_EQ(-1, recv(self->server, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ(EAGAIN, errno);
+}
+
+TEST_F(ndp, fills_up)
+{
+	static char buf[65536];
+	size_t sent = 0, got = 0;
+	ssize_t n;
+
+	establish();
+	while ((n = send(self->client, buf, sizeof(buf), MSG_DONTWAIT)) > 0 && sent < 1 << 28)
+		sent += n;
+	EXPECT_EQ(-1, n);
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, events_of(self->client, POLLOUT, A_WHILE));
+	while (got < sent && (n = recv(self->server, buf, sizeof(buf), 0)) > 0)
+		got += n;
+	EXPECT_EQ(sent, got);
+	EXPECT_EQ(POLLOUT, events_of(self->client, POLLOUT, SOON));
+}
+
+TEST_F(ndp, receive_flags)
+{
+	char buf[16] = "";
+
+	establish();
+	ASSERT_EQ(4, send(self->client, "abcd", 4, 0));
+	EXPECT_EQ(4, recv(self->server, buf, 16, MSG_PEEK));
+	EXPECT_EQ(2, recv(self->server, buf, 2, 0));
+	EXPECT_EQ(0, memcmp("ab", buf, 2));
+	ASSERT_EQ(2, send(self->client, "ef", 2, 0));
+	EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
+	EXPECT_EQ(0, memcmp("cdef", buf, 4));
+	EXPECT_EQ(-1, recv(self->server, buf, 1, MSG_OOB));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, send(self->client, buf, 1, MSG_OOB));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+}
+
+TEST_F(ndp, receive_timeout)
+{
+	struct timeval t = { .tv_usec = 50000 };
+	char c;
+
+	establish();
+	ASSERT_EQ(0, setsockopt(self->server, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)));
+	EXPECT_EQ(-1, recv(self->server, &c, 1, 0));
+	EXPECT_EQ(EAGAIN, errno);
+}
+
+TEST_F(ndp, more)
+{
+	char buf[16];
+
+	establish();
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	EXPECT_EQ(0, events_of(self->server, POLLIN, A_WHILE));
+	ASSERT_EQ(2, send(self->client, "cd", 2, 0));
+	EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
+	EXPECT_EQ(0, memcmp("abcd", buf, 4));
+}
+
+TEST_F(ndp, queues)
+{
+	int n = -1;
+
+	establish();
+	ASSERT_EQ(5, send(self->client, "12345", 5, 0));
+	EXPECT_EQ(POLLIN, events_of(self->server, POLLIN, SOON));
+	EXPECT_EQ(0, ioctl(self->server, SIOCINQ, &n));
+	EXPECT_EQ(5, n);
+	/* All is acknowledged in time. */
+	for (int i = 0; i < 100 && !ioctl(self->client, SIOCOUTQ, &n) && n; i++)
+		usleep(10000);
+	EXPECT_EQ(0, n);
+	EXPECT_EQ(-1, ioctl(self->listener, SIOCINQ, &n));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(ndp, half_close)
+{
+	char buf[16];
+
+	establish();
+	EXPECT_EQ(0, events_of(self->server, POLLIN | POLLRDHUP, 0));
+	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
+	EXPECT_EQ(-1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(EPIPE, errno);
+	EXPECT_EQ(POLLIN | POLLRDHUP, events_of(self->server, POLLIN | POLLRDHUP, SOON));
+	EXPECT_EQ(0, recv(self->server, buf, 1, 0));
+	EXPECT_EQ(3, send(self->server, "end", 3, 0));
+	EXPECT_EQ(3, recv(self->client, buf, 3, 0));
+	ASSERT_EQ(0, shutdown(self->server, SHUT_WR));
+	EXPECT_EQ(0, recv(self->client, buf, 1, 0));
+	EXPECT_NE(0, events_of(self->client, POLLIN, SOON) & POLLHUP);
+	EXPECT_EQ(-1, shutdown(self->client, 3));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(ndp, close_sends_all)
+{
+	static char out[300000], in[300000];
+
+	memset(out, 'y', sizeof(out));
+	establish();
+	ASSERT_EQ(sizeof(out), send(self->client, out, sizeof(out), 0));
+	ASSERT_EQ(0, close(self->client));
+	EXPECT_EQ(sizeof(in), recv(self->server, in, sizeof(in), MSG_WAITALL));
+	EXPECT_EQ(0, memcmp(in, out, sizeof(in)));
+	EXPECT_EQ(0, recv(self->server, in, 1, 0));
+}
+
+TEST_F(ndp, close_before_anything)
+{
+	char c;
+
+	ASSERT_EQ(0, connect_to(self->client, PORT));
+	ASSERT_EQ(0, close(self->client));
+	self->server = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, self->server);
+	EXPECT_EQ(0, recv(self->server, &c, 1, 0));
+}
+
+/* What was not read is lost, and the writer must know. */
+TEST_F(ndp, close_unread)
+{
+	char c;
+
+	establish();
+	ASSERT_EQ(1, send(self->client, "z", 1, 0));
+	EXPECT_EQ(POLLIN, events_of(self->server, POLLIN, SOON));
+	close(self->server);
+	EXPECT_NE(0, events_of(self->client, POLLIN, SOON) & POLLERR);
+	EXPECT_EQ(-1, recv(self->client, &c, 1, 0));
+	EXPECT_EQ(ECONNRESET, errno);
+}
+
+TEST_F(ndp, linger_zero)
+{
+	struct linger l = { .l_onoff = 1 };
+	char c;
+
+	establish();
+	ASSERT_EQ(0, setsockopt(self->client, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
+	close(self->client);
+	EXPECT_EQ(-1, recv(self->server, &c, 1, 0));
+	EXPECT_EQ(ECONNRESET, errno);
+}
+
+TEST_F(ndp, listener_closes)
+{
+	char c;
+
+	ASSERT_EQ(0, connect_to(self->client, PORT));
+	ASSERT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(POLLIN, events_of(self->listener, POLLIN, SOON));
+	ASSERT_EQ(0, close(self->listener));
+	EXPECT_EQ(-1, recv(self->client, &c, 1, 0));
+	EXPECT_EQ(ECONNRESET, errno);
+}
+
+TEST_F(ndp, edge_triggered)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(0);
+	char buf[8];
+
+	establish();
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->server, &ev));
+	EXPECT_EQ(0, epoll_wait(ep, &ev, 1, A_WHILE));
+	ASSERT_EQ(2, send(self->client, "12", 2, 0));
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+	EXPECT_EQ(0, epoll_wait(ep, &ev, 1, A_WHILE));
+	ASSERT_EQ(1, send(self->client, "3", 1, 0));
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+	EXPECT_EQ(3, recv(self->server, buf, 8, 0));
+	close(ep);
+}
+
+TEST_F(ndp, options)
+{
+	int val = 1;
+	socklen_t len = sizeof(val);
+
+	EXPECT_EQ(0, setsockopt(self->client, SOL_TCP, TCP_NODELAY, &val, sizeof(val)));
+	EXPECT_EQ(-1, setsockopt(self->client, SOL_TCP, TCP_MAXSEG, &val, sizeof(val)));
+	EXPECT_EQ(ENOPROTOOPT, errno);
+	EXPECT_EQ(-1, setsockopt(self->client, SOL_NDP, 99, &val, sizeof(val)));
+	EXPECT_EQ(ENOPROTOOPT, errno);
+	EXPECT_EQ(-1, setsockopt(self->client, SOL_NDP, NDP_IW, &val, 1));
+	EXPECT_EQ(EINVAL, errno);
+	val = NDP_IW_MAX + 1;
+	EXPECT_EQ(-1, setsockopt(self->client, SOL_NDP, NDP_IW, &val, sizeof(val)));
+	EXPECT_EQ(EINVAL, errno);
+	val = 17;
+	EXPECT_EQ(0, setsockopt(self->client, SOL_NDP, NDP_IW, &val, sizeof(val)));
+	val = 0;
+	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_IW, &val, &len));
+	EXPECT_EQ(17, val);
+	establish();
+	EXPECT_EQ(17, info_of(self->client).iw);
+	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_MAXSEG, &val, &len));
+	EXPECT_EQ(info_of(self->client).mss, val);
+}
+
+TEST_F(ndp, info)
+{
+	struct ndp_info c, s;
+	socklen_t len = 8;
+
+	establish();
+	ASSERT_EQ(0, shutdown(self->server, SHUT_WR));
+	EXPECT_EQ(POLLIN | POLLRDHUP, events_of(self->client, POLLIN | POLLRDHUP, SOON));
+	c = info_of(self->client);
+	s = info_of(self->server);
+	EXPECT_EQ(NDP_ST_ESTABLISHED, c.state);
+	EXPECT_EQ(0, c.role);
+	EXPECT_EQ(1, s.role);
+	EXPECT_EQ(c.conn_id, s.conn_id);
+	EXPECT_EQ(32, c.paths);
+	EXPECT_EQ(1, c.bytes_sent);
+	EXPECT_EQ(1, s.bytes_received);
+	EXPECT_EQ(0, c.retrans);
+	EXPECT_EQ(NDP_ST_LISTEN, info_of(self->listener).state);
+	/* A program that knows less gets the front of it. */
+	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_INFO, &s, &len));
+	EXPECT_EQ(8, len);
+}
+
+TEST_F(ndp, listen_again)
+{
+	EXPECT_EQ(0, listen(self->listener, 8));
+	EXPECT_EQ(-1, connect_to(self->listener, PORT));
+	EXPECT_EQ(EISCONN, errno);
+	ASSERT_EQ(0, connect_to(self->client, PORT));
+	EXPECT_EQ(-1, listen(self->client, 8));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_HARNESS_MAIN

@@ -80,6 +80,8 @@ install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local)
 	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x) $(DESTDIR)$(PREFIX)/sbin
 	install -m 644 build/tools/lib/q_*.so $(DESTDIR)$(LIBDIR)/tc
 	install -m 644 build/tools/lib/link_*.so $(DESTDIR)$(LIBDIR)/ip
+	install -d $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
 
 vm:			## a shell in a virtual machine (K=6.1|6.12)

@@ -457,7 +457,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  *
  * Paths and time
  * @paths:	ways to the peer
- * @timer:	one timer for all below, holds a reference while pending
+ * @timer:	one timer for all below
+ * @timer_held:	it is queued or its handler has not begun: it has a reference
  * @timer_at:	when it runs; U64_MAX: not pending
  * @srtt_ns:	smoothed RTT, 0 without a sample
  * @rttvar_ns:	its deviation
@@ -550,6 +551,7 @@ struct ndp_sock {
 
 	struct ndp_paths	*paths;
 	struct hrtimer		timer;
+	bool			timer_held;
 	u64			timer_at;
 	u64			srtt_ns;
 	u64			rttvar_ns;

@@ -71,6 +71,17 @@ static u64 ndp_stat_sum(const struct ndp_net *nn, int i)
 	return sum;
 }
 
+/* With what each processor has taken or given back and not told yet. */
+static long ndp_mem_pages(void)
+{
+	long sum = atomic_long_read(ndp_prot.memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(ndp_prot.per_cpu_fw_alloc, cpu));
+	return sum;
+}
+
 static int ndp_stat_show(struct seq_file *seq, void *v)
 {
 	struct net *net = seq_file_single_net(seq);
@@ -82,8 +93,7 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 			   ndp_stat_sum(nn, i));
 	seq_printf(seq, "SockInUse %d\n", sock_prot_inuse_get(net, &ndp_prot));
 	seq_printf(seq, "Tombstones %u\n", READ_ONCE(nn->tombs));
-	seq_printf(seq, "MemPages %ld\n",
-		   atomic_long_read(ndp_prot.memory_allocated));
+	seq_printf(seq, "MemPages %ld\n", ndp_mem_pages());
 	return 0;
 }
 

@@ -100,9 +100,10 @@ void ndp_timer_update(struct ndp_sock *np)
 	if (at >= np->timer_at)
 		return;
 	np->timer_at = at;
-	/* A running handler has a reference of its own. */
-	if (hrtimer_try_to_cancel(&np->timer) != 1)
+	if (!np->timer_held) {
+		np->timer_held = true;
 		sock_hold(ndp_to_sk(np));
+	}
 	hrtimer_start(&np->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -110,7 +111,7 @@ void ndp_timer_update(struct ndp_sock *np)
  * ndp_timer_stop - the connection has ended
  * @np:		connection
  *
- * A handler that runs meanwhile finds the state.
+ * A handler that runs meanwhile finds the state, and drops the reference.
  *
  * Context: np->lock held; the caller has a reference.
  */
@@ -120,8 +121,10 @@ void ndp_timer_stop(struct ndp_sock *np)
 	np->syn_at = 0;
 	np->orphan_at = 0;
 	np->timer_at = U64_MAX;
-	if (hrtimer_try_to_cancel(&np->timer) == 1)
+	if (hrtimer_try_to_cancel(&np->timer) == 1) {
+		np->timer_held = false;
 		sock_put(ndp_to_sk(np));
+	}
 }
 
 /* Is the packet still in the local qdisc?  Then its time has not begun. */
@@ -211,18 +214,19 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 enum hrtimer_restart ndp_timer(struct hrtimer *t)
 {
 	struct ndp_sock *np = container_of(t, struct ndp_sock, timer);
-	u64 now;
 
 	spin_lock(&np->lock);
-	/* Under the lock: nothing noted before is later than this. */
-	now = ktime_get_ns();
-	/* Started again meanwhile: then that run does it. */
-	if (!hrtimer_is_queued(t)) {
-		np->timer_at = U64_MAX;
-		if (ndp_to_sk(np)->sk_state != TCP_CLOSE) {
-			ndp_timer_run(np, now);
-			ndp_timer_update(np);
-		}
+	if (hrtimer_is_queued(t)) {
+		/* Started again meanwhile: the reference is that run's now. */
+		spin_unlock(&np->lock);
+		return HRTIMER_NORESTART;
+	}
+	np->timer_held = false;
+	np->timer_at = U64_MAX;
+	if (ndp_to_sk(np)->sk_state != TCP_CLOSE) {
+		/* Under the lock: nothing noted before is later than this. */
+		ndp_timer_run(np, ktime_get_ns());
+		ndp_timer_update(np);
 	}
 	spin_unlock(&np->lock);
 	sock_put(ndp_to_sk(np));

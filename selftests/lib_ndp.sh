@@ -69,7 +69,7 @@ serve() {
 
 served() {
 	wait $SERVER && return
-	say "listener: $(tail -n 1 "$TMP/listen")"
+	say "listener: $(sort "$TMP/listen" | uniq -c | head -n 5 | tr '\n' ';')"
 	return 1
 }
 
@@ -79,7 +79,8 @@ fetch() {
 	shift
 	in_ns "$ns" timeout 200 ndp_xfer connect "$@" >"$TMP/connect.$BASHPID" 2>&1
 	code=$?
-	[ $code -eq 0 ] || say "$*: $(tail -n 1 "$TMP/connect.$BASHPID")"
+	[ $code -eq 0 ] ||
+		say "$*: $(sort "$TMP/connect.$BASHPID" | uniq -c | head -n 5 | tr '\n' ';')"
 	return $code
 }
 

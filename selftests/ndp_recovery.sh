@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 
-ACK=2 PULL=4 FIN=6
+DATA=1 ACK=2 PULL=4 FIN=6
 PORT=5000
 
 # lose TYPE FLAGS ACTION...: do so with packets of that type and with those flags,
@@ -93,7 +93,13 @@ both "FINs lost for 3 s"
 lost
 check "no socket is left" wait_for 20 quiet "${HOST[@]}"
 
-full=$(ndp_total NoRoomIn "${HOST[@]}")
+# The most that is in use at any time, of all sockets.
+(
+	while sleep 0.2; do
+		ndp_stat "${HOST[0]}" MemPages
+	done >"$TMP/pages"
+) &
+watching=$!
 # More than both buffers, and the default one's first window, hold.
 serve "${HOST[1]}" -w 20 6000
 check "slow reader" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
@@ -106,7 +112,18 @@ serve "${HOST[1]}" -i 300 6002
 check "writers that pause and push again" \
 	fetch "${HOST[0]}" -i 300 -s 500000 -r 500000 "${ADDRESS[1]}" 6002
 check "their end" served
-is "all found room" "$(ndp_total NoRoomIn "${HOST[@]}")" "$full"
+# Longer than a peer may stay silent, and the first packets after it are lost.
+serve "${HOST[1]}" 6003
+background fetch "${HOST[0]}" -i 33000 -s 100000 "${ADDRESS[1]}" 6003
+sleep 5
+lose_for 1 $DATA 0 drop
+check "a loss after a long silence" wait $PID
+check "its server's end" served
+lost
+kill $watching
+pages=$(sort -n "$TMP/pages" | tail -n 1)
+# Two buffers of 4 MiB at each end, and a packet more in each.
+check "no buffer overflows" between 1 "$pages" $((4 * 1027))
 is "no memory was short" "$(ndp_total DropMemory "${HOST[@]}")" 0
 is "nobody gave up" "$(ndp_total GivenUp "${HOST[@]}")" 0
 check "no socket is left" wait_for 20 quiet "${HOST[@]}"

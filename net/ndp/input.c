@@ -666,9 +666,6 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (type != NDP_RST)
 		ndp_conn_established(np);
-	np->silent_since = 0;
-	if (np->snd_una != np->snd_nxt || np->probe_at)
-		np->silent_since = ktime_get_ns();
 	if (type == NDP_DATA || type == NDP_FIN) {
 		/* FIN_WAIT2 and the like: nobody is there to read. */
 		if (ndp_rcv_after_close(np, skb))
@@ -679,6 +676,10 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_rcv_control(np, skb);
 	}
 	ndp_output(np);
+	/* Heard just now; an answer is awaited only while something is out. */
+	np->silent_since = 0;
+	if (np->snd_una != np->snd_nxt || np->probe_at)
+		np->silent_since = ktime_get_ns();
 }
 
 static void ndp_key_of(struct net *net, const struct sk_buff *skb,

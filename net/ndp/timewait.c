@@ -105,10 +105,12 @@ void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
 	const struct ndphdr *nh = (struct ndphdr *)(udp_hdr(skb) + 1);
 	enum ndp_type type = ndp_hdr_type(nh);
 
+	if (nh->flags & NDP_F_BOUNCED) {
+		NDP_INC(net, BOUNCED_IN);
+		return;
+	}
 	NDP_INC(net, TOMB_HITS);
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
-		return;
-	if (nh->flags & NDP_F_BOUNCED)
 		return;
 	if (tomb->aborted)
 		ndp_send_reply(net, skb, NDP_RST, 0);

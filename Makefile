@@ -3,10 +3,15 @@
 # Linux NDP.  "make help" lists what there is.
 
 # K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
-# fetched into a private directory.
-ifneq ($(K),)
+# fetched into a private directory.  With U=fast or U=debug it is user-mode Linux.
+ifneq ($(K)$(U),)
 ifneq ($(filter modules,$(MAKECMDGOALS)),)
+ifneq ($(U),)
+LAB  := $(shell tools/lab/uml-kernel $(U) $(K))
+export ARCH := um
+else
 LAB  := $(shell tools/lab/kernel $(K))
+endif
 KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
 KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
 endif

@@ -46,7 +46,7 @@ says "no such path" 1 "no such path" ndp path del 10.0.0.2 entropy 50003
 says "no such destination" 1 "no configured paths" ndp path del 10.0.0.9
 says "entropy out of range" 1 "entropy must be" ndp path add 10.0.0.2 entropy 80
 says "bits beyond the prefix" 1 "beyond its prefix" ndp path add 10.0.0.2/24
-says "alias of a prefix" 1 "prefix length must be 32" ndp path add 10.2.0.0/16 via 10.9.0.2
+says "alias not a prefix" 1 "beyond the destination's prefix" ndp path add 10.2.0.0/16 via 10.9.0.2
 says "alias not a host's" 1 "not a host" ndp path add 10.0.0.2 via 224.0.0.1
 says "no address" 2 "not an IPv4 address" ndp path add nowhere
 says "no number" 2 "not a number" ndp path add 10.0.0.2 entropy many
@@ -55,6 +55,14 @@ says "missing value" 2 "needs a value" ndp path add 10.0.0.2 via
 says "without privilege" 1 "not permitted" setpriv --reuid 65534 --clear-groups \
 	"$(command -v ndp)" path add 10.0.0.2 entropy 50004
 says "unknown counter" 1 "no counter" ndp stat NoSuchThing
+
+# Batches.
+printf '%s\n' "# two" "" "path add 10.3.0.1 mark 1" "path add 10.3.0.1 mark 2" >"$TMP/batch"
+check "batch" in_ns "$H0" ndp -b "$TMP/batch"
+is "all of it" "$(show 10.3.0.1)" "10.3.0.1 entropy random mark 1;10.3.0.1 entropy random mark 2;"
+says "what is wrong in a batch" 1 "batch: line 3: not done" ndp -b "$TMP/batch"
+says "no batch" 1 "No such file" ndp -b "$TMP/none"
+check "delete what the batch added" in_ns "$H0" ndp path del 10.3.0.1
 
 # Packets take them.
 in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c 200 "udp dst port $NDP_PORT and greater 1000" \
@@ -73,6 +81,19 @@ check "delete one" in_ns "$H0" ndp path del 10.0.0.2 entropy 50001
 is "the other is left" "$(show 10.0.0.2)" "10.0.0.2 via 10.9.0.2 entropy 50002;"
 check "delete all of a destination" in_ns "$H0" ndp path del 10.0.0.2
 is "none is left" "$(show 10.0.0.2)" ""
+
+# The alias of a prefix keeps the host's bits.
+check "add the alias of a prefix" in_ns "$H0" ndp path add 10.0.0.0/24 via 10.9.0.0
+is "show it" "$(show 10.0.0.0/24)" "10.0.0.0/24 via 10.9.0.0 entropy random;"
+in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c 20 "udp dst port $NDP_PORT and greater 1000" \
+	>"$TMP/capture" 2>"$TMP/tcpdump" &
+wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
+serve "$H1" 5000
+check "a transfer to the alias" fetch "$H0" -s 400000 10.0.0.2 5000
+check "the alias's end" served
+is "packets went to the alias" \
+	"$(sed -n 's/.* > \([0-9.]*\)\.'$NDP_PORT':.*/\1/p' "$TMP/capture" | sort -u)" 10.9.0.2
+check "delete the prefix" in_ns "$H0" ndp path del 10.0.0.0/24
 
 # Counters.
 is "stat by name" "$(in_ns "$H0" ndp stat -z GivenUp | tr -s ' ')" "GivenUp 0"

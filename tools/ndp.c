@@ -32,21 +32,26 @@
 
 static bool json;
 
+/* In a line of a batch. */
+#define MAX_WORDS	64
+
 static void usage(FILE *to)
 {
 	fputs("Usage: ndp path add DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp path del DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp [-j] path [show [DST[/LEN]]]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
+	      "       ndp -b FILE\n"
 	      "       ndp help\n"
 	      "\n"
 	      "  path add   send to DST over this path as well\n"
 	      "  path del   no longer; without a path, all of DST's\n"
 	      "  stat       counters of this network namespace that are not 0\n"
+	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
 	      "  -z         counters that are 0, too\n"
 	      "\n"
-	      "  via        alias address of the same host\n"
+	      "  via        alias address of the same host, or the prefix in DST's place\n"
 	      "  entropy    UDP source port, 49152 to 65535, or one drawn per connection\n"
 	      "  mark       routing mark\n", to);
 }
@@ -434,14 +439,66 @@ static void do_stat(char **args, bool zeros)
 	fclose(f);
 }
 
+static void do_command(char **args, bool zeros)
+{
+	if (!strcmp(*args, "path"))
+		do_path(args + 1);
+	else if (!strcmp(*args, "stat"))
+		do_stat(args + 1, zeros);
+	else if (!strcmp(*args, "help"))
+		usage(stdout);
+	else
+		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", *args);
+}
+
+/* Where a batch is, for who must find what was wrong. */
+static const char *batch_name;
+static unsigned int batch_line;
+
+static void batch_ended(int code, void *unused)
+{
+	if (code)
+		fprintf(stderr, "%s: line %u: not done, nor what follows\n",
+			batch_name, batch_line);
+}
+
+static void do_batch(const char *name, bool zeros)
+{
+	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
+	char *args[MAX_WORDS + 1], *line = NULL;
+	size_t size = 0;
+	int n;
+
+	if (!f)
+		err(EXIT_FAILURE, "%s", name);
+	batch_name = name;
+	on_exit(batch_ended, NULL);
+	while (getline(&line, &size, f) >= 0) {
+		batch_line++;
+		n = 0;
+		args[n] = strtok(line, " \t\n");
+		while (args[n] && n < MAX_WORDS)
+			args[++n] = strtok(NULL, " \t\n");
+		args[n] = NULL;
+		if (n && *args[0] != '#')
+			do_command(args, zeros);
+	}
+	free(line);
+	fclose(f);
+}
+
 int main(int argc, char **argv)
 {
+	const char *batch = NULL;
 	bool zeros = false;
 	int c;
 
 	/* Options may stand anywhere. */
-	while ((c = getopt(argc, argv, "jzh")) != -1) {
+	while ((c = getopt(argc, argv, "b:jzh")) != -1) {
 		switch (c) {
+		case 'b':
+			batch = optarg;
+			break;
 		case 'j':
 			json = true;
 			break;
@@ -457,18 +514,14 @@ int main(int argc, char **argv)
 		}
 	}
 	argv += optind;
-	if (!*argv) {
+	if (!*argv == !batch) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(*argv, "path"))
-		do_path(argv + 1);
-	else if (!strcmp(*argv, "stat"))
-		do_stat(argv + 1, zeros);
-	else if (!strcmp(*argv, "help"))
-		usage(stdout);
+	if (batch)
+		do_batch(batch, zeros);
 	else
-		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", *argv);
+		do_command(argv, zeros);
 	if (fflush(stdout) || ferror(stdout))
 		errx(EXIT_FAILURE, "cannot write: %m");
 	return EXIT_SUCCESS;

@@ -669,7 +669,8 @@ void ndp_path_table_flush(struct ndp_net *nn);
 /**
  * struct ndp_path_spec - one configured path
  * @list:	in its destination
- * @via:	alias address, 0 for the destination itself
+ * @via:	alias address or the prefix in the destination's place, 0 for the
+ *		destination itself
  * @entropy:	UDP source port, 0 for random
  * @mark:	routing mark
  * @rcu:	for readers

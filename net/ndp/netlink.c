@@ -47,8 +47,8 @@ static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 	req->any = !a[NDP_A_VIA] && !a[NDP_A_ENTROPY] && !a[NDP_A_MARK];
 	if (a[NDP_A_VIA]) {
 		req->spec.via = nla_get_in_addr(a[NDP_A_VIA]);
-		if (req->plen != 32) {
-			GENL_SET_ERR_MSG(info, "an alias is one host's: prefix length must be 32");
+		if (req->spec.via & ~inet_make_mask(req->plen)) {
+			GENL_SET_ERR_MSG(info, "alias has bits beyond the destination's prefix length");
 			return -EINVAL;
 		}
 		if (ipv4_is_multicast(req->spec.via) ||

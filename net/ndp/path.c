@@ -35,6 +35,15 @@ static const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
 	return NULL;
 }
 
+/* The alias of a prefix keeps the host's bits. */
+static __be32 ndp_path_daddr(const struct ndp_path_dst *dst,
+			     const struct ndp_path_spec *spec, __be32 daddr)
+{
+	if (!spec->via)
+		return daddr;
+	return spec->via | (daddr & ~inet_make_mask(dst->plen));
+}
+
 static struct ndp_paths *ndp_paths_alloc(u16 n)
 {
 	struct ndp_paths *paths;
@@ -85,7 +94,7 @@ int ndp_paths_init(struct ndp_sock *np)
 		list_for_each_entry_rcu(spec, &conf->paths, list) {
 			if (i == n)
 				break;
-			paths->path[i].daddr = spec->via ?: daddr;
+			paths->path[i].daddr = ndp_path_daddr(conf, spec, daddr);
 			paths->path[i].sport = spec->entropy ?:
 					       ndp_random_entropy();
 			paths->path[i++].mark = spec->mark;

@@ -12,11 +12,12 @@
 #include <linux/u64_stats_sync.h>
 #include <linux/netwire.h>
 
-/* Frames that the transmitter holds: one that is being sent and one behind it.
- * A deeper ring would hide the queueing discipline's order from the wire; one
- * frame alone would leave no time to fetch the next.
+/* Frames that the transmitter holds: the one that is being sent.  Any more would
+ * hide the queueing discipline's order from the wire, and six switches in a row
+ * would keep each control packet behind a data packet or two.  The next one is
+ * fetched in time all the same: see "Time" in wire.c.
  */
-#define NETWIRE_RING		2
+#define NETWIRE_RING		1
 
 /* FCS; preamble with start delimiter; smallest gap to the next frame */
 #define NETWIRE_FCS		ETH_FCS_LEN

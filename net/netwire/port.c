@@ -43,10 +43,22 @@
 				 NETIF_F_HW_CSUM | NETIF_F_RXCSUM |	\
 				 NETIF_F_HIGHDMA)
 
+/* The qdisc layer takes as many frames at once as the byte queue limit allows and
+ * keeps what the ring refuses in front of all others, whatever their class: never
+ * more than one, then.
+ */
+static void netwire_no_bulk(struct net_device *dev)
+{
+#ifdef CONFIG_BQL
+	netdev_get_tx_queue(dev, 0)->dql.max_limit = 1;
+#endif
+}
+
 static int netwire_init(struct net_device *dev)
 {
 	struct netwire_port *port = netdev_priv(dev);
 
+	netwire_no_bulk(dev);
 	netif_napi_add(dev, &port->napi, netwire_poll);
 	return 0;
 }

@@ -178,8 +178,8 @@ enum ndp_cmd {
  * enum ndp_attr - attributes of those commands
  * @NDP_A_DST:		be32, destination address; host bits must be zero
  * @NDP_A_PREFIX:	u8, prefix length, 32 when absent
- * @NDP_A_VIA:		be32, alias address of the destination to send to; only
- *			with a prefix length of 32
+ * @NDP_A_VIA:		be32, alias address of the destination to send to; with a
+ *			prefix length below 32 the prefix in its place
  * @NDP_A_ENTROPY:	u16, UDP source port, 49152 to 65535; 0 draws one per
  *			connection at random
  * @NDP_A_MARK:		u32, routing mark

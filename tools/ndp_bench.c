@@ -1,0 +1,1051 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ndp_bench: flows between the hosts of a fabric, and how they fared.
+ *
+ * One process and one epoll loop serve all hosts, each a network namespace and
+ * an address; flows come from a file in the connection-matrix format of NDP's
+ * simulators or are generated.  All protocols go through the same calls.  One
+ * line of JSON per flow, one for all of them at the end.  ndp_bench(8) is the
+ * manual.
+ *
+ * Receivers tell flows apart by the peer's address and port, so that not a byte
+ * on the wire is the tool's own.
+ *
+ * Non-goals: building the fabric and reading its ports' counters (tools/lab).
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/ndp.h>
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP	262
+#endif
+
+#define EXIT_USAGE	2
+#define CHUNK		(1 << 20)
+#define NSEC		1000000000LL
+/* Listeners are up this long before the first flow starts. */
+#define LEAD		(10 * 1000000LL)
+#define HASH_BITS	16
+/* Starts when another one ends. */
+#define AFTER		INT64_MAX
+
+enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO };
+
+static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo" };
+
+enum role { LISTENER, SENDER, RECEIVER };
+
+/* What an event is about. */
+struct end {
+	enum role	role;
+	int		fd;
+	struct flow	*flow;
+	int		host;
+};
+
+struct host {
+	int		ns;
+	bool		own_ns;
+	struct in_addr	addr;
+	struct end	listener;
+};
+
+struct flow {
+	int		id, src, dst;
+	__u64		size;		/* 0: until the end */
+	__s64		start;		/* ns after the first may start; or AFTER */
+	int		then;		/* the flow that starts when this one ends */
+	struct end	tx, rx;
+	__u64		sent, got;
+	__u64		replied, answered;
+	__u64		*series;	/* bytes received, per bin */
+	__u64		got_warm;	/* of that, before the measurement began */
+	__s64		first, finish, acked;
+	__u16		port;
+	struct flow	*next;		/* of the same hash */
+	long long	retrans, timeouts, trims;
+	bool		failed;
+};
+
+static struct {
+	enum proto	proto;
+	const char	*hosts;
+	const char	*matrix;
+	const char	*pattern;
+	__u64		size;
+	__s64		time;
+	__s64		warmup;
+	__u64		seed;
+	int		port;
+	int		iw;
+	__u64		reply;
+	__s64		bin;
+	double		load;
+	double		rate;
+	int		repeat;
+	const struct sizes *sizes;
+	bool		verify;
+	bool		acked;
+} opt = { .seed = 1, .port = 5000, .repeat = 1, .rate = 10 };
+
+/* Flow sizes: what share of the flows has at most so many bytes. */
+struct sizes {
+	const char	*name;
+	struct {
+		double	share, bytes;
+	} point[12];
+};
+
+/*
+ * Read off the published curves; between the points sizes are spread evenly
+ * over the logarithm.  web: Facebook's web servers (Roy et al., SIGCOMM 2015,
+ * figure 6a), as in section 6.2 of the NDP paper.  search, mining: Alizadeh et
+ * al., "pFabric" (SIGCOMM 2013), figure 4.
+ */
+static const struct sizes sizes[] = {
+	{ "web", { { 0, 70 }, { 0.15, 200 }, { 0.3, 350 }, { 0.5, 1000 }, { 0.7, 4000 },
+		   { 0.8, 10000 }, { 0.9, 50000 }, { 0.97, 200000 }, { 1, 1000000 } } },
+	{ "search", { { 0, 6000 }, { 0.15, 10000 }, { 0.2, 20000 }, { 0.3, 30000 },
+		      { 0.4, 50000 }, { 0.53, 80000 }, { 0.6, 200000 }, { 0.7, 1000000 },
+		      { 0.8, 2000000 }, { 0.9, 5000000 }, { 0.97, 10000000 },
+		      { 1, 30000000 } } },
+	{ "mining", { { 0, 100 }, { 0.5, 300 }, { 0.6, 1000 }, { 0.7, 2000 }, { 0.8, 7000 },
+		      { 0.9, 46000 }, { 0.95, 4000000 }, { 0.98, 30000000 },
+		      { 1, 100000000 } } },
+};
+
+static struct host *hosts;
+static int n_hosts;
+static struct flow *flows, **by_start;
+static int n_flows, n_open;
+static struct flow *by_port[1 << HASH_BITS];
+static int epfd;
+static __s64 t0;
+static unsigned char out_data[CHUNK + 8], in_data[CHUNK];
+
+static void usage(FILE *to)
+{
+	fputs("Usage: ndp_bench -H HOSTS [-p PROTO] (-f MATRIX | -g PATTERN) [OPTIONS]\n"
+	      "\n"
+	      "  -H, --hosts FILE      a line per host: NAMESPACE ADDRESS (- for this one)\n"
+	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp or tfo (TCP Fast Open)\n"
+	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES\"\n"
+	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
+	      "  -s, --size BYTES      of generated flows; suffix K or M; 0 (default): endless;\n"
+	      "                        or web, search, mining: drawn from that distribution\n"
+	      "  -l, --load FRACTION   generated flows start at random, to this load of the hosts\n"
+	      "      --rate GBPS       of the hosts' links, for --load (default 10)\n"
+	      "      --repeat N        each generated flow so many times, one after another\n"
+	      "      --reply BYTES     the receiver answers each flow; it ends with the answer\n"
+	      "  -t, --time MS         end after so long (needed for endless flows)\n"
+	      "  -w, --warmup MS       endless flows: measure from here on\n"
+	      "  -r, --seed N          of generated flows (default 1)\n"
+	      "      --iw N            NDP_IW\n"
+	      "      --port N          to listen on (default 5000)\n"
+	      "      --verify          check every byte at the receiver\n"
+	      "      --acked           note when the sender has its last ACK\n"
+	      "      --series US       bytes received per bin of so many microseconds\n"
+	      "  -h, --help\n", to);
+}
+
+static __s64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NSEC + t.tv_nsec;
+}
+
+/* Numbers drawn from the seed: xorshift64*. */
+static __u64 draw(__u64 below)
+{
+	static __u64 s;
+
+	if (!s)
+		s = opt.seed * 0x9e3779b97f4a7c15ULL | 1;
+	s ^= s >> 12;
+	s ^= s << 25;
+	s ^= s >> 27;
+	return (s * 0x2545f4914f6cdd1dULL >> 16) % below;
+}
+
+/* Hosts */
+
+static int open_ns(const char *name)
+{
+	char path[300];
+	int fd;
+
+	if (!strcmp(name, "-"))
+		snprintf(path, sizeof(path), "/proc/self/ns/net");
+	else
+		snprintf(path, sizeof(path), "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err(EXIT_FAILURE, "namespace %s", name);
+	return fd;
+}
+
+static void read_hosts(void)
+{
+	FILE *f = fopen(opt.hosts, "r");
+	char name[256], addr[64];
+
+	if (!f)
+		err(EXIT_FAILURE, "%s", opt.hosts);
+	while (fscanf(f, "%255s %63s", name, addr) == 2) {
+		hosts = realloc(hosts, (n_hosts + 1) * sizeof(*hosts));
+		if (!hosts)
+			err(EXIT_FAILURE, "memory");
+		memset(&hosts[n_hosts], 0, sizeof(*hosts));
+		hosts[n_hosts].ns = open_ns(name);
+		hosts[n_hosts].own_ns = strcmp(name, "-");
+		if (inet_pton(AF_INET, addr, &hosts[n_hosts].addr) != 1)
+			errx(EXIT_FAILURE, "%s: \"%s\" is not an IPv4 address", opt.hosts, addr);
+		n_hosts++;
+	}
+	fclose(f);
+	if (n_hosts < 2)
+		errx(EXIT_FAILURE, "%s: fewer than two hosts", opt.hosts);
+}
+
+/* Flows */
+
+/* The size that a share @u of the flows stays below. */
+static __u64 size_at(double u)
+{
+	double share, low, high;
+	int i = 1;
+
+	if (!opt.sizes)
+		return opt.size;
+	while (opt.sizes->point[i].share <= u)
+		i++;
+	low = opt.sizes->point[i - 1].bytes;
+	high = opt.sizes->point[i].bytes;
+	share = (u - opt.sizes->point[i - 1].share) /
+		(opt.sizes->point[i].share - opt.sizes->point[i - 1].share);
+	return low * pow(high / low, share);
+}
+
+static __u64 draw_size(void)
+{
+	return size_at(draw(1 << 30) / (double)(1 << 30));
+}
+
+/* What --load stands for: a Poisson process of all sources together. */
+static __s64 draw_start(void)
+{
+	static double at, gap;
+	int i;
+
+	if (!opt.load)
+		return 0;
+	if (!gap) {
+		for (i = 0; i < 4096; i++)
+			gap += size_at((i + 0.5) / 4096) / 4096.0;
+		gap *= 8 / (opt.load * opt.rate * n_hosts);
+	}
+	at -= log((draw(1 << 30) + 1) / (double)(1 << 30)) * gap;
+	return at;
+}
+
+static void add_flow(int src, int dst, int id, __s64 start, __u64 size)
+{
+	struct flow *f;
+
+	if (src < 0 || dst < 0 || src >= n_hosts || dst >= n_hosts || src == dst)
+		errx(EXIT_FAILURE, "flow %d: from host %d to %d, of %d hosts", id, src, dst,
+		     n_hosts);
+	if (!(n_flows & (n_flows - 1))) {
+		flows = realloc(flows, 2 * (n_flows ?: 1) * sizeof(*flows));
+		if (!flows)
+			err(EXIT_FAILURE, "memory");
+	}
+	f = &flows[n_flows++];
+	*f = (struct flow){ .id = id, .src = src, .dst = dst, .start = start, .size = size };
+}
+
+/* A generated flow, and those that follow it. */
+static void add_flows(int src, int dst)
+{
+	__u64 size = draw_size();
+	__s64 start = draw_start();
+	int i;
+
+	for (i = 1; i <= opt.repeat; i++) {
+		add_flow(src, dst, n_flows + 1, start, size);
+		start = AFTER;
+		size = draw_size();
+		if (i < opt.repeat)
+			flows[n_flows - 1].then = n_flows + 1;
+	}
+}
+
+static void read_matrix(void)
+{
+	FILE *f = fopen(opt.matrix, "r");
+	long long start, size;
+	char line[256];
+	int src, dst, id;
+
+	if (!f)
+		err(EXIT_FAILURE, "%s", opt.matrix);
+	while (fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "Nodes", 5) || !strncmp(line, "Connections", 11) ||
+		    line[0] == '#' || line[0] == '\n')
+			continue;
+		start = 0;
+		size = 0;
+		id = n_flows + 1;
+		if (sscanf(line, "%d->%d id %d start %lld size %lld", &src, &dst, &id, &start,
+			   &size) < 2 || start < 0 || size < 0)
+			errx(EXIT_FAILURE, "%s: cannot read \"%s\"", opt.matrix,
+			     strtok(line, "\n"));
+		add_flow(src, dst, id, start / 1000, size);
+	}
+	fclose(f);
+}
+
+/* Everyone sends to another and receives from another. */
+static void permutation(void)
+{
+	int *to = calloc(n_hosts, sizeof(*to));
+	int i;
+
+	if (!to)
+		err(EXIT_FAILURE, "memory");
+	for (i = 0; i < n_hosts; i++)
+		to[i] = i;
+	/* Sattolo's shuffle: one cycle, so that nobody sends to itself. */
+	for (i = n_hosts - 1; i > 0; i--) {
+		int j = draw(i), t = to[i];
+
+		to[i] = to[j];
+		to[j] = t;
+	}
+	for (i = 0; i < n_hosts; i++)
+		add_flows(i, to[i]);
+	free(to);
+}
+
+/* Senders drawn among all others, the receiver too. */
+static void incast(int n)
+{
+	int receiver = draw(n_hosts), left = n_hosts - 1, i;
+	int *from = calloc(n_hosts, sizeof(*from));
+
+	if (!from)
+		err(EXIT_FAILURE, "memory");
+	if (n < 1 || n > left)
+		errx(EXIT_USAGE, "incast of %d among %d hosts", n, n_hosts);
+	for (i = 0; i < left; i++)
+		from[i] = i + (i >= receiver);
+	for (i = 0; i < n; i++) {
+		int j = draw(left);
+
+		add_flows(from[j], receiver);
+		from[j] = from[--left];
+	}
+	free(from);
+}
+
+static void random_pairs(int n)
+{
+	int i, src, dst;
+
+	for (i = 0; i < n; i++) {
+		src = draw(n_hosts);
+		dst = draw(n_hosts - 1);
+		add_flows(src, dst + (dst >= src));
+	}
+}
+
+static void generate(void)
+{
+	int n;
+
+	if (!strcmp(opt.pattern, "permutation"))
+		permutation();
+	else if (sscanf(opt.pattern, "incast:%d", &n) == 1)
+		incast(n);
+	else if (sscanf(opt.pattern, "random:%d", &n) == 1 && n > 0)
+		random_pairs(n);
+	else
+		errx(EXIT_USAGE, "pattern \"%s\" is not permutation, incast:N or random:N",
+		     opt.pattern);
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct flow *f = *(struct flow **)a, *g = *(struct flow **)b;
+
+	if (f->start != g->start)
+		return f->start < g->start ? -1 : 1;
+	return f->id - g->id;
+}
+
+/* All flows are known: those that wait for another one come last. */
+static void sort_flows(void)
+{
+	int i;
+
+	by_start = calloc(n_flows, sizeof(*by_start));
+	if (!by_start)
+		err(EXIT_FAILURE, "memory");
+	for (i = 0; i < n_flows; i++)
+		by_start[i] = &flows[i];
+	qsort(by_start, n_flows, sizeof(*by_start), compare_start);
+}
+
+/* Sockets */
+
+static int new_socket(const struct host *h)
+{
+	int family = opt.proto == PROTO_NDP ? AF_NDP : AF_INET;
+	int one = 1, fd;
+
+	if (setns(h->ns, CLONE_NEWNET))
+		err(EXIT_FAILURE, "setns");
+	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    opt.proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
+	if (fd < 0)
+		err(EXIT_FAILURE, "socket of %s", proto_names[opt.proto]);
+	if (opt.proto == PROTO_DCTCP &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5))
+		err(EXIT_FAILURE, "dctcp");
+	if (opt.proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
+						 sizeof(one)))
+		err(EXIT_FAILURE, "fast open");
+	if (opt.proto == PROTO_NDP && opt.iw &&
+	    setsockopt(fd, SOL_NDP, NDP_IW, &opt.iw, sizeof(opt.iw)))
+		err(EXIT_FAILURE, "initial window of %d", opt.iw);
+	return fd;
+}
+
+static void watch(struct end *e, __u32 events, int op)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = e };
+
+	if (epoll_ctl(epfd, op, e->fd, &ev))
+		err(EXIT_FAILURE, "epoll");
+}
+
+static void open_listener(int i)
+{
+	struct host *h = &hosts[i];
+	struct sockaddr_in at = {
+		.sin_family = AF_INET,
+		.sin_port = htons(opt.port),
+		.sin_addr = h->addr,
+	};
+	int one = 1, backlog = 4096;
+
+	if (h->listener.fd)
+		return;
+	/* A host's paths lead to addresses of its own; any of them is the first. */
+	if (h->own_ns)
+		at.sin_addr.s_addr = INADDR_ANY;
+	h->listener = (struct end){ .role = LISTENER, .host = i, .fd = new_socket(h) };
+	setsockopt(h->listener.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (opt.proto == PROTO_TFO &&
+	    setsockopt(h->listener.fd, IPPROTO_TCP, TCP_FASTOPEN, &backlog, sizeof(backlog)))
+		err(EXIT_FAILURE, "fast open");
+	if (bind(h->listener.fd, (struct sockaddr *)&at, sizeof(at)) ||
+	    listen(h->listener.fd, backlog))
+		err(EXIT_FAILURE, "host %d: listening on port %d", i, opt.port);
+	watch(&h->listener, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+static unsigned int hash(__u32 addr, __u16 port, int dst)
+{
+	__u64 x = ((__u64)addr << 32 | port << 16) + dst;
+
+	return x * 0x9e3779b97f4a7c15ULL >> (64 - HASH_BITS);
+}
+
+static void start_flow(struct flow *f)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(opt.port),
+		.sin_addr = hosts[f->dst].addr,
+	};
+	struct sockaddr_in me = {
+		.sin_family = AF_INET,
+		.sin_addr = hosts[f->src].addr,
+	};
+	socklen_t len = sizeof(me);
+	unsigned int h;
+
+	f->tx = (struct end){ .role = SENDER, .flow = f, .fd = new_socket(&hosts[f->src]) };
+	if (bind(f->tx.fd, (struct sockaddr *)&me, sizeof(me)))
+		err(EXIT_FAILURE, "flow %d: source address", f->id);
+	if (connect(f->tx.fd, (struct sockaddr *)&to, sizeof(to)) && errno != EINPROGRESS)
+		err(EXIT_FAILURE, "flow %d: connect", f->id);
+	if (getsockname(f->tx.fd, (struct sockaddr *)&me, &len))
+		err(EXIT_FAILURE, "flow %d: its name", f->id);
+	f->port = me.sin_port;
+	h = hash(hosts[f->src].addr.s_addr, f->port, f->dst);
+	f->next = by_port[h];
+	by_port[h] = f;
+	n_open++;
+	watch(&f->tx, EPOLLOUT, EPOLL_CTL_ADD);
+}
+
+static struct flow *find_flow(const struct sockaddr_in *peer, int dst)
+{
+	struct flow *f = by_port[hash(peer->sin_addr.s_addr, peer->sin_port, dst)];
+
+	while (f && (f->port != peer->sin_port || f->dst != dst || f->rx.fd ||
+		     hosts[f->src].addr.s_addr != peer->sin_addr.s_addr))
+		f = f->next;
+	return f;
+}
+
+static void accept_all(struct end *e)
+{
+	struct sockaddr_in peer;
+	socklen_t len = sizeof(peer);
+	struct flow *f;
+	int fd;
+
+	while ((fd = accept4(e->fd, (struct sockaddr *)&peer, &len,
+			     SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		f = find_flow(&peer, e->host);
+		if (!f)
+			errx(EXIT_FAILURE, "host %d: a connection of nobody's", e->host);
+		f->rx = (struct end){ .role = RECEIVER, .flow = f, .fd = fd };
+		watch(&f->rx, EPOLLIN, EPOLL_CTL_ADD);
+	}
+	if (errno != EAGAIN)
+		err(EXIT_FAILURE, "host %d: accept", e->host);
+}
+
+/* Data: 8 bytes of a counter's place in it, so that what is misplaced shows. */
+
+static void fill(unsigned char *buf, __u64 pos, size_t n)
+{
+	__u64 x;
+	size_t i;
+
+	for (i = 0; i < n; i++, pos++) {
+		x = (pos >> 3) * 0x9e3779b97f4a7c15ULL;
+		buf[i] = (x ^ x >> 29) >> 8 * (pos & 7);
+	}
+}
+
+static void fail(struct flow *f, const char *what)
+{
+	warnx("flow %d from host %d to %d: %s: %s", f->id, f->src, f->dst, what,
+	      errno ? strerror(errno) : "wrong");
+	f->failed = true;
+	f->finish = now_ns() - t0;
+}
+
+static void read_losses(struct flow *f)
+{
+	struct ndp_info ndp = { 0 };
+	struct tcp_info tcp = { 0 };
+	socklen_t len = sizeof(tcp);
+
+	if (opt.proto == PROTO_NDP) {
+		len = sizeof(ndp);
+		if (!getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
+			f->retrans = ndp.retrans;
+			f->timeouts = ndp.timeouts;
+		}
+		if (getenv("DBG")) fprintf(stderr, "DBG %d inflight %u rtxq %u credit %u win %u srtt %u var %u rto %u notsent %u", f->id, ndp.snd_inflight, ndp.snd_rtx_queue, ndp.snd_credit, ndp.snd_window, ndp.srtt_us, ndp.rttvar_us, ndp.rto_us, ndp.notsent_bytes);
+		len = sizeof(ndp);
+		if (f->rx.fd && !getsockopt(f->rx.fd, SOL_NDP, NDP_INFO, &ndp, &len))
+			f->trims = ndp.trims_in;
+		if (getenv("DBG")) fprintf(stderr, " | ooo %u pend %u rate %llu\n", ndp.rcv_ooo, ndp.pull_pending, ndp.pull_rate_bps);
+	} else if (!getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
+		f->retrans = tcp.tcpi_total_retrans;
+	}
+}
+
+static void end_flow(struct flow *f)
+{
+	read_losses(f);
+	close(f->tx.fd);
+	if (f->rx.fd)
+		close(f->rx.fd);
+	f->tx.fd = 0;
+	f->rx.fd = 0;
+	n_open--;
+	if (f->then) {
+		flows[f->then - 1].start = now_ns() - t0;
+		start_flow(&flows[f->then - 1]);
+	}
+}
+
+static bool all_done(const struct flow *f)
+{
+	return f->failed || (f->finish && (!opt.acked || f->acked));
+}
+
+/* The receiver's part of --reply. */
+static void send_reply(struct flow *f)
+{
+	ssize_t done;
+
+	while (f->replied < opt.reply) {
+		__u64 left = opt.reply - f->replied;
+
+		done = send(f->rx.fd, out_data, left < CHUNK ? left : CHUNK, MSG_NOSIGNAL);
+		if (done < 0) {
+			if (errno != EAGAIN)
+				fail(f, "replying");
+			else
+				watch(&f->rx, EPOLLOUT, EPOLL_CTL_MOD);
+			return;
+		}
+		f->replied += done;
+	}
+	watch(&f->rx, EPOLLET, EPOLL_CTL_MOD);
+}
+
+static void take_reply(struct flow *f)
+{
+	ssize_t n;
+
+	while ((n = recv(f->tx.fd, in_data, CHUNK, 0)) > 0)
+		f->answered += n;
+	if (!n || errno != EAGAIN)
+		fail(f, "the reply");
+	if (f->answered == opt.reply)
+		f->finish = now_ns() - t0;
+}
+
+static void note_acked(struct flow *f)
+{
+	int left;
+
+	if (!f->acked && f->sent == f->size && !ioctl(f->tx.fd, SIOCOUTQ, &left) && !left)
+		f->acked = now_ns() - t0;
+}
+
+static void send_some(struct flow *f)
+{
+	while (!f->size || f->sent < f->size) {
+		size_t n = CHUNK - (f->sent & 7);
+		ssize_t done;
+
+		if (f->size && n > f->size - f->sent)
+			n = f->size - f->sent;
+		if (opt.verify)
+			fill(out_data, f->sent, n);
+		done = send(f->tx.fd, out_data, n, MSG_NOSIGNAL);
+		if (done < 0) {
+			if (errno != EAGAIN)
+				fail(f, "sending");
+			return;
+		}
+		f->sent += done;
+	}
+	if (opt.reply) {
+		watch(&f->tx, EPOLLIN, EPOLL_CTL_MOD);
+		return;
+	}
+	/* Edges, for a closed connection has its events for ever. */
+	watch(&f->tx, opt.acked ? EPOLLOUT | EPOLLET : EPOLLET, EPOLL_CTL_MOD);
+	shutdown(f->tx.fd, SHUT_WR);
+}
+
+static void on_sender(struct flow *f)
+{
+	if (!f->size || f->sent < f->size)
+		send_some(f);
+	else if (opt.reply)
+		take_reply(f);
+	else if (opt.acked)
+		note_acked(f);
+}
+
+static void check_data(struct flow *f, ssize_t n)
+{
+	static unsigned char want[CHUNK];
+
+	fill(want, f->got, n);
+	if (memcmp(want, in_data, n)) {
+		errno = 0;
+		fail(f, "data");
+	}
+}
+
+static void on_receiver(struct flow *f)
+{
+	/* MPTCP cannot discard. */
+	int flags = opt.verify || opt.proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
+	__s64 now = now_ns() - t0;
+	ssize_t n;
+
+	if (opt.reply && f->got == f->size) {
+		send_reply(f);
+		return;
+	}
+	n = recv(f->rx.fd, in_data, CHUNK, flags);
+	if (n < 0) {
+		if (errno != EAGAIN)
+			fail(f, "receiving");
+		return;
+	}
+	if (!n) {
+		errno = 0;
+		if (f->size && f->got != f->size)
+			fail(f, "length");
+		f->finish = f->finish ?: now;
+		watch(&f->rx, EPOLLET, EPOLL_CTL_MOD);
+		return;
+	}
+	if (opt.verify)
+		check_data(f, n);
+	if (!f->first)
+		f->first = now;
+	f->got += n;
+	if (now < opt.warmup)
+		f->got_warm = f->got;
+	if (f->series && now < opt.time)
+		f->series[now / opt.bin] += n;
+	if (!f->size || f->got < f->size)
+		return;
+	if (opt.reply)
+		send_reply(f);
+	else
+		f->finish = now;
+}
+
+static void dispatch(struct end *e)
+{
+	struct flow *f = e->flow;
+
+	if (e->role == LISTENER) {
+		accept_all(e);
+		return;
+	}
+	/* Ended by an earlier event of the same batch. */
+	if (!e->fd)
+		return;
+	if (e->role == SENDER)
+		on_sender(f);
+	else
+		on_receiver(f);
+	if (all_done(f))
+		end_flow(f);
+}
+
+/* Until the next start or the end; returns whether to go on. */
+static bool wait_events(const struct flow *next)
+{
+	struct epoll_event ev[256];
+	__s64 until = opt.time ?: 3600 * NSEC, left;
+	struct timespec t;
+	int i, n;
+
+	if (next && (!opt.time || next->start < until))
+		until = next->start;
+	left = until + t0 - now_ns();
+	if (left < 0)
+		left = 0;
+	t.tv_sec = left / NSEC;
+	t.tv_nsec = left % NSEC;
+	n = epoll_pwait2(epfd, ev, 256, &t, NULL);
+	if (n < 0 && errno != EINTR)
+		err(EXIT_FAILURE, "epoll");
+	for (i = 0; i < n; i++)
+		dispatch(ev[i].data.ptr);
+	return !opt.time || now_ns() - t0 < opt.time;
+}
+
+static void run(void)
+{
+	int next = 0, n_timed = n_flows;
+
+	while (n_timed && by_start[n_timed - 1]->start == AFTER)
+		n_timed--;
+
+	t0 = now_ns() + LEAD;
+	do {
+		while (next < n_timed && by_start[next]->start + t0 <= now_ns())
+			start_flow(by_start[next++]);
+		if (next == n_timed && !n_open)
+			break;
+	} while (wait_events(next < n_timed ? by_start[next] : NULL));
+}
+
+/* Reports */
+
+static double gbps(const struct flow *f, __s64 end)
+{
+	__s64 from = f->start, to = f->finish ?: end;
+
+	if (!f->size) {
+		from = f->start > opt.warmup ? f->start : opt.warmup;
+		return (f->got - f->got_warm) * 8.0 / (end - from);
+	}
+	return to > from ? f->got * 8.0 / (to - from) : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* In Gb/s. */
+static void print_series(const struct flow *f)
+{
+	__s64 i, bins = f->series ? opt.time / opt.bin : 0;
+
+	if (!f->series)
+		return;
+	printf("\"series\":[");
+	for (i = 0; i < bins; i++)
+		printf("%s%.3f", i ? "," : "", f->series[i] * 8.0 / opt.bin);
+	printf("],");
+}
+
+static void print_flow(const struct flow *f, double rate)
+{
+	printf("{\"id\":%d,\"src\":%d,\"dst\":%d,\"proto\":\"%s\",\"size\":%llu,\"bytes\":%llu,",
+	       f->id, f->src, f->dst, proto_names[opt.proto], f->size, f->got);
+	printf("\"start_us\":%.3f,\"first_byte_us\":%.3f,\"finish_us\":%.3f,", f->start / 1e3,
+	       f->first / 1e3, f->finish / 1e3);
+	if (opt.acked)
+		printf("\"acked_us\":%.3f,", f->acked / 1e3);
+	print_series(f);
+	printf("\"gbps\":%.4f,\"retrans\":%lld,\"timeouts\":%lld,\"trims\":%lld,\"failed\":%s}\n",
+	       rate, f->retrans, f->timeouts, f->trims, f->failed ? "true" : "false");
+}
+
+static int report(__s64 end)
+{
+	double *rate = calloc(n_flows, sizeof(*rate)), sum = 0, squares = 0;
+	__s64 first = 0, last = 0;
+	int i, done = 0, failed = 0;
+
+	if (!rate)
+		err(EXIT_FAILURE, "memory");
+	for (i = 0; i < n_flows; i++) {
+		struct flow *f = &flows[i];
+
+		/* Its turn never came. */
+		if (f->start == AFTER)
+			f->start = 0;
+		if (f->tx.fd)
+			read_losses(f);
+		rate[i] = gbps(f, end);
+		print_flow(f, rate[i]);
+		sum += rate[i];
+		squares += rate[i] * rate[i];
+		failed += f->failed || (f->size && !f->finish);
+		done += f->finish && !f->failed;
+		if (f->finish && (!first || f->finish < first))
+			first = f->finish;
+		if (f->finish > last)
+			last = f->finish;
+	}
+	qsort(rate, n_flows, sizeof(*rate), by_value);
+	printf("{\"summary\":\"%s\",\"flows\":%d,\"done\":%d,\"failed\":%d,\"first_us\":%.3f,\"last_us\":%.3f,",
+	       proto_names[opt.proto], n_flows, done, failed, first / 1e3, last / 1e3);
+	printf("\"mean_gbps\":%.4f,\"p10_gbps\":%.4f,\"min_gbps\":%.4f,\"max_gbps\":%.4f,\"jain\":%.5f}\n",
+	       sum / n_flows, rate[n_flows / 10], rate[0], rate[n_flows - 1],
+	       squares > 0 ? sum * sum / (n_flows * squares) : 0);
+	free(rate);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static long long parse_number(const char *what, const char *text)
+{
+	long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (end != text && (*end == 'K' || *end == 'M'))
+		value *= *end++ == 'K' ? 1000 : 1000000;
+	if (errno || end == text || *end || value < 0)
+		errx(EXIT_USAGE, "%s \"%s\" is not a number", what, text);
+	return value;
+}
+
+static double parse_fraction(const char *what, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value > 0))
+		errx(EXIT_USAGE, "%s \"%s\" is not a number above 0", what, text);
+	return value;
+}
+
+static void parse_size(const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		if (!strcmp(text, sizes[i].name))
+			opt.sizes = &sizes[i];
+	if (!opt.sizes)
+		opt.size = parse_number("size", text);
+}
+
+static enum proto proto_by_name(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(proto_names) / sizeof(*proto_names); i++)
+		if (!strcmp(name, proto_names[i]))
+			return i;
+	errx(EXIT_USAGE, "protocol \"%s\" is not one of ndp, tcp, dctcp, mptcp, tfo", name);
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "hosts", required_argument, NULL, 'H' },
+		{ "proto", required_argument, NULL, 'p' },
+		{ "flows", required_argument, NULL, 'f' },
+		{ "generate", required_argument, NULL, 'g' },
+		{ "size", required_argument, NULL, 's' },
+		{ "time", required_argument, NULL, 't' },
+		{ "warmup", required_argument, NULL, 'w' },
+		{ "seed", required_argument, NULL, 'r' },
+		{ "iw", required_argument, NULL, 'i' },
+		{ "port", required_argument, NULL, 'P' },
+		{ "load", required_argument, NULL, 'l' },
+		{ "rate", required_argument, NULL, 'R' },
+		{ "repeat", required_argument, NULL, 'n' },
+		{ "reply", required_argument, NULL, 'A' },
+		{ "series", required_argument, NULL, 'b' },
+		{ "verify", no_argument, NULL, 'v' },
+		{ "acked", no_argument, NULL, 'a' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "H:p:f:g:s:l:t:w:r:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'H':
+			opt.hosts = optarg;
+			break;
+		case 'p':
+			opt.proto = proto_by_name(optarg);
+			break;
+		case 'f':
+			opt.matrix = optarg;
+			break;
+		case 'g':
+			opt.pattern = optarg;
+			break;
+		case 's':
+			parse_size(optarg);
+			break;
+		case 't':
+			opt.time = parse_number("time", optarg) * 1000000;
+			break;
+		case 'w':
+			opt.warmup = parse_number("warmup", optarg) * 1000000;
+			break;
+		case 'r':
+			opt.seed = parse_number("seed", optarg);
+			break;
+		case 'i':
+			opt.iw = parse_number("initial window", optarg);
+			break;
+		case 'P':
+			opt.port = parse_number("port", optarg);
+			break;
+		case 'l':
+			opt.load = parse_fraction("load", optarg);
+			break;
+		case 'R':
+			opt.rate = parse_fraction("rate", optarg);
+			break;
+		case 'n':
+			opt.repeat = parse_number("repetitions", optarg);
+			break;
+		case 'A':
+			opt.reply = parse_number("reply", optarg);
+			break;
+		case 'b':
+			opt.bin = parse_number("bin", optarg) * 1000;
+			break;
+		case 'v':
+			opt.verify = true;
+			break;
+		case 'a':
+			opt.acked = true;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			usage(stderr);
+			exit(EXIT_USAGE);
+		}
+	}
+	if (optind != argc || !opt.hosts || !opt.matrix == !opt.pattern) {
+		usage(stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit files = { 1 << 17, 1 << 17 };
+	bool endless = false;
+	__s64 end;
+	int i;
+
+	parse(argc, argv);
+	setrlimit(RLIMIT_NOFILE, &files);
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (epfd < 0)
+		err(EXIT_FAILURE, "epoll");
+	read_hosts();
+	if (opt.matrix)
+		read_matrix();
+	else
+		generate();
+	if (!n_flows)
+		errx(EXIT_FAILURE, "no flows");
+	sort_flows();
+	for (i = 0; i < n_flows; i++) {
+		endless |= !flows[i].size;
+		open_listener(flows[i].dst);
+		if (opt.bin)
+			flows[i].series = calloc(opt.time / opt.bin + 1, sizeof(__u64));
+	}
+	if ((endless || opt.bin) && (!opt.time || opt.warmup >= opt.time))
+		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
+	if (endless && (opt.reply || opt.acked))
+		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
+	run();
+	end = now_ns() - t0;
+	return report(opt.time && end > opt.time ? opt.time : end);
+}

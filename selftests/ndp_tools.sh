@@ -46,7 +46,7 @@ says "no such path" 1 "no such path" ndp path del 10.0.0.2 entropy 50003
 says "no such destination" 1 "no configured paths" ndp path del 10.0.0.9
 says "entropy out of range" 1 "entropy must be" ndp path add 10.0.0.2 entropy 80
 says "bits beyond the prefix" 1 "beyond its prefix" ndp path add 10.0.0.2/24
-says "alias not a prefix" 1 "beyond the destination's prefix" ndp path add 10.2.0.0/16 via 10.9.0.2
+says "alias not a prefix" 1 "beyond the prefix" ndp path add 10.2.0.0/16 via 10.9.0.2
 says "alias not a host's" 1 "not a host" ndp path add 10.0.0.2 via 224.0.0.1
 says "no address" 2 "not an IPv4 address" ndp path add nowhere
 says "no number" 2 "not a number" ndp path add 10.0.0.2 entropy many
@@ -97,7 +97,7 @@ check "delete the prefix" in_ns "$H0" ndp path del 10.0.0.0/24
 
 # Counters.
 is "stat by name" "$(in_ns "$H0" ndp stat -z GivenUp | tr -s ' ')" "GivenUp 0"
-is "stat as JSON" "$(in_ns "$H0" ndp -j stat ActiveOpens)" '{"ActiveOpens":1}'
+is "stat as JSON" "$(in_ns "$H0" ndp -j stat ActiveOpens)" '{"ActiveOpens":2}'
 is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
 	"$(in_ns "$H0" sh -c 'wc -l </proc/net/ndp_stat')"
 

@@ -394,7 +394,9 @@ test_bit_errors() {
 	wait_for 60 settled "$(stat "$NEAR" h0 tx_frames)"
 	sleep 1
 	stop_receiver
-	is "corrupt: UDP's checksum catches it" "$(field bad)" 0
+	# But two flips in one column of a 16-bit sum, one up, one down: of these
+	# 500 frames 0.1 on average.
+	between "corrupt: UDP's checksum catches it" 0 "$(field bad)" 3
 	between "corrupt: and those are missing" 300 "$(field frames)" 499
 }
 

@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -42,7 +43,7 @@
 #endif
 
 #define EXIT_USAGE	2
-#define CHUNK		(1 << 20)
+#define CHUNK		0x100000
 #define NSEC		1000000000LL
 /* Listeners are up this long before the first flow starts. */
 #define LEAD		(10 * 1000000LL)
@@ -359,7 +360,7 @@ static void incast(int n)
 	if (!from)
 		err(EXIT_FAILURE, "memory");
 	if (n < 1 || n > left)
-		errx(EXIT_USAGE, "incast of %d among %d hosts", n, n_hosts);
+		errx(EXIT_USAGE, "%d senders among %d hosts", n, n_hosts);
 	for (i = 0; i < left; i++)
 		from[i] = i + (i >= receiver);
 	for (i = 0; i < n; i++) {
@@ -576,11 +577,9 @@ static void read_losses(struct flow *f)
 			f->retrans = ndp.retrans;
 			f->timeouts = ndp.timeouts;
 		}
-		if (getenv("DBG")) fprintf(stderr, "DBG %d inflight %u rtxq %u credit %u win %u srtt %u var %u rto %u notsent %u", f->id, ndp.snd_inflight, ndp.snd_rtx_queue, ndp.snd_credit, ndp.snd_window, ndp.srtt_us, ndp.rttvar_us, ndp.rto_us, ndp.notsent_bytes);
 		len = sizeof(ndp);
 		if (f->rx.fd && !getsockopt(f->rx.fd, SOL_NDP, NDP_INFO, &ndp, &len))
 			f->trims = ndp.trims_in;
-		if (getenv("DBG")) fprintf(stderr, " | ooo %u pend %u rate %llu\n", ndp.rcv_ooo, ndp.pull_pending, ndp.pull_rate_bps);
 	} else if (!getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
 		f->retrans = tcp.tcpi_total_retrans;
 	}
@@ -869,11 +868,12 @@ static int report(__s64 end)
 			last = f->finish;
 	}
 	qsort(rate, n_flows, sizeof(*rate), by_value);
-	printf("{\"summary\":\"%s\",\"flows\":%d,\"done\":%d,\"failed\":%d,\"first_us\":%.3f,\"last_us\":%.3f,",
-	       proto_names[opt.proto], n_flows, done, failed, first / 1e3, last / 1e3);
-	printf("\"mean_gbps\":%.4f,\"p10_gbps\":%.4f,\"min_gbps\":%.4f,\"max_gbps\":%.4f,\"jain\":%.5f}\n",
-	       sum / n_flows, rate[n_flows / 10], rate[0], rate[n_flows - 1],
-	       squares > 0 ? sum * sum / (n_flows * squares) : 0);
+	printf("{\"summary\":\"%s\",\"flows\":%d,\"done\":%d,\"failed\":%d,",
+	       proto_names[opt.proto], n_flows, done, failed);
+	printf("\"first_us\":%.3f,\"last_us\":%.3f,", first / 1e3, last / 1e3);
+	printf("\"mean_gbps\":%.4f,\"p10_gbps\":%.4f,\"min_gbps\":%.4f,\"max_gbps\":%.4f,",
+	       sum / n_flows, rate[n_flows / 10], rate[0], rate[n_flows - 1]);
+	printf("\"jain\":%.5f}\n", squares > 0 ? sum * sum / (n_flows * squares) : 0);
 	free(rate);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -1024,6 +1024,8 @@ int main(int argc, char **argv)
 
 	parse(argc, argv);
 	setrlimit(RLIMIT_NOFILE, &files);
+	/* Flows start when they should, not up to 50 us later. */
+	prctl(PR_SET_TIMERSLACK, 1);
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (epfd < 0)
 		err(EXIT_FAILURE, "epoll");

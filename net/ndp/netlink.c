@@ -48,7 +48,7 @@ static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 	if (a[NDP_A_VIA]) {
 		req->spec.via = nla_get_in_addr(a[NDP_A_VIA]);
 		if (req->spec.via & ~inet_make_mask(req->plen)) {
-			GENL_SET_ERR_MSG(info, "alias has bits beyond the destination's prefix length");
+			GENL_SET_ERR_MSG(info, "alias has bits beyond the prefix length");
 			return -EINVAL;
 		}
 		if (ipv4_is_multicast(req->spec.via) ||

@@ -6,7 +6,7 @@
  * are sent from one queue per receiving device, paced so that the packets that
  * they elicit arrive at the link's rate, whoever sends them.  Connections take
  * turns, one pull a turn.  A lone sender's pull leaves at once when the pace
- * allows, and then rides on the ACK.
+ * allows, or half a packet's time before, and then rides on the ACK.
  *
  * The device is the bottom one: below VLANs and macvlans, across namespaces,
  * because that is the link to be filled.  A device with several lower ones (a
@@ -185,7 +185,8 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	bool ok;
 
 	spin_lock(&q->lock);
-	ok = list_empty(&q->round) && q->next <= now && !q->dead;
+	/* Better a little early than in a packet of its own. */
+	ok = list_empty(&q->round) && q->next <= now + interval / 2 && !q->dead;
 	if (ok)
 		ndp_pullq_charge(q, interval, now, false);
 	spin_unlock(&q->lock);

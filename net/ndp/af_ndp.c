@@ -619,7 +619,7 @@ static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 	info->snd_window = np->snd_window;
 	info->rcv_window = np->rcv_window;
 	info->rcv_ooo = np->ooo_len;
-	info->pull_pending = np->pull_new + np->pull_rtx;
+	info->pull_pending = np->pull_owed;
 	info->notsent_bytes = np->sendq_bytes;
 	info->pull_rate_bps = ndp_pull_rate(np);
 	info->conn_id = be64_to_cpu(np->entry.key.conn_id);

@@ -8,8 +8,8 @@
  * had been trimmed.  Packets arrive in any order; what lies beyond a gap waits
  * in a tree by PSN.  Duplicates are acknowledged again and earn nothing.
  *
- * LAST on the highest PSN heard of ends pulling for new data; pulls earned by
- * trimmed packets stay.
+ * LAST on the highest PSN heard of ends pulling for new data: from there on no
+ * more pulls are owed than packets are missing that were not pulled yet.
  *
  * All of it runs in the receive softirq under the connection's own lock, never
  * in the socket backlog, so that a reader's copy delays no answer.
@@ -233,30 +233,38 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 		np->rcv_max = psn;
 		np->rcv_last = nh->flags & NDP_F_LAST;
 	}
-	if (np->rcv_last)
-		np->pull_new = 0;
 	/* Nothing is missing and nothing follows: no pulled packet will come. */
 	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1)
 		np->reserved = 0;
 }
 
-/* An arrival pays back the room that was reserved when it was pulled. */
-static void ndp_note_pulled(struct ndp_sock *np, const struct ndphdr *nh,
-			    bool trimmed)
+static bool ndp_was_pushed(const struct ndphdr *nh)
 {
-	bool pushed = nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
+	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
+}
 
+/* An arrival pays back the room that was reserved when it was pulled. */
+static void ndp_note_pulled(struct ndp_sock *np, bool pushed, bool trimmed)
+{
 	ndp_pull_feedback(np, !pushed, trimmed);
 	if (!pushed && np->reserved)
 		np->reserved--;
 }
 
-/* Trimmed packets can be pulled as often as packets are missing, no more. */
-static void ndp_earn_rtx(struct ndp_sock *np)
+/*
+ * A packet has arrived and was noted.  After LAST a whole one of the first
+ * window earns nothing: what is missing is on its way as it was.
+ */
+static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 {
 	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+	u32 most = NDP_MAX_WINDOW;
 
-	np->pull_rtx = min(np->pull_rtx + 1, missing);
+	if (np->rcv_last)
+		most = missing - min(np->reserved, missing);
+	np->pull_owed += trimmed || !pushed || !np->rcv_last;
+	np->pull_owed = min(np->pull_owed, most);
+	ndp_pull_request(np);
 }
 
 static void ndp_answer(struct ndp_sock *np, const struct sk_buff *skb,
@@ -285,9 +293,8 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 
 	ndp_note_last(np, nh, ntohl(nh->psn));
-	ndp_note_pulled(np, nh, true);
-	ndp_earn_rtx(np);
-	ndp_pull_request(np);
+	ndp_note_pulled(np, ndp_was_pushed(nh), true);
+	ndp_earn_pull(np, ndp_was_pushed(nh), true);
 	ndp_answer(np, skb, NDP_NACK);
 	kfree_skb(skb);
 }
@@ -321,12 +328,10 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_rcv_strip(skb, &nh);
-	ndp_note_pulled(np, &nh, false);
+	ndp_note_pulled(np, ndp_was_pushed(&nh), false);
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, psn);
-	if (ndp_hdr_type(&nh) == NDP_DATA && !np->rcv_last)
-		np->pull_new++;
-	ndp_pull_request(np);
+	ndp_earn_pull(np, ndp_was_pushed(&nh), false);
 	if (INET_ECN_is_ce(tos))
 		flags |= NDP_F_ECE;
 	if (np->fin_sent && np->snd_una == np->snd_nxt)
@@ -431,7 +436,8 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 	np->info.pulls_in += advance;
 	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
 	np->credit = min(np->credit + advance, keep);
-	np->expect_pulls -= min(np->expect_pulls, advance);
+	np->expect_pulls = max_t(s32, np->expect_pulls - (s32)advance,
+				 -(s32)np->iw);
 	np->probe_at = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
@@ -442,9 +448,13 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->info.bytes_acked += skb->len;
 	np->backoff = 0;
-	if (psn_before(np->snd_last, cb->psn))
+	if (cb->rtx || psn_before(np->snd_last, cb->psn))
 		np->expect_pulls++;
 	ndp_tx_done(np, skb);
+	/* After LAST only what is missing is pulled. */
+	if (np->snd_last == np->snd_nxt - 1)
+		np->expect_pulls = min_t(s32, np->expect_pulls,
+					 np->rtx_pkts + np->flight_pkts);
 }
 
 /*
@@ -574,17 +584,18 @@ static void ndp_rcv_probe(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	ndp_pull_device(np, skb->dev);
 	/* No room: it is owed a pull as soon as there is. */
-	if (!np->pull_new && !np->pull_rtx && !ndp_room(np))
-		np->pull_new = 1;
+	if (!np->pull_owed && !ndp_room(np))
+		np->pull_owed = 1;
 	ndp_pull_request(np);
 	ndp_send_pull(np);
 }
 
 /*
  * A header came back because a header queue was full (section 3.2.4).  Send
- * the packet again only if no pull is to be expected that would do it, if all
- * that is outstanding was returned, or if most packets are getting through and
- * this was the fault of one path.
+ * the packet again if most packets are getting through and this was the fault
+ * of one path, or if it was pulled: the receiver counts on its arrival.
+ * Otherwise it waits for a pull; when none is to be expected, as when all that
+ * was outstanding has come back, ndp_output_one() sends it.
  */
 static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -600,7 +611,7 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	np->paths->path[cb->path].nacks++;
 	np->backoff = 0;
-	if (!np->expect_pulls || np->ack_share > 128) {
+	if (np->ack_share > 128 || cb->pulled) {
 		NDP_INC(net, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {

@@ -87,6 +87,8 @@
 
 /* Depth of a switch's data queue that the initial RTO allows for. */
 #define NDP_SWITCH_LIMIT	8
+/* Headers that it serves per data packet. */
+#define NDP_SWITCH_WEIGHT	10
 /* Store-and-forward hops of a three-tier fabric. */
 #define NDP_SWITCH_HOPS		6
 
@@ -362,6 +364,7 @@ struct ndp_tx_cb {
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */
+				pulled : 1,	/* a pull was spent on it */
 				local_drop : 1;	/* own qdisc refused it */
 };
 
@@ -413,7 +416,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @snd_last:	highest PSN that left with LAST
  * @credit:	packets pulled and not sent
  * @pull_rcvd:	highest pull counter received
- * @expect_pulls: packets answered that should have earned a pull not received
+ * @expect_pulls: packets answered that should have earned a pull, less the pulls
+ *		received; answers overtake one another, so it may be below 0
  * @flight_bytes: payload on @flight
  * @flight_old:	of that, at or below @snd_last
  * @pushed_new:	payload pushed above @snd_last, answered or not
@@ -439,14 +443,14 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @irs:	peer's first PSN
  * @rcv_nxt:	lowest PSN not received
  * @rcv_max:	highest PSN heard of
- * @rcv_last:	it carried LAST: no pulls for new data
+ * @rcv_last:	it carried LAST: pulls for missing packets alone
  * @rcv_fin:	FIN was received in order
  * @peer_done:	peer has nothing unacknowledged and will send nothing again
  * @pull_sent:	pull counter
  * @pull_told:	of it, what the peer was told
- * @pull_new:	pulls earned by arrivals
- * @pull_rtx:	pulls earned by trimmed packets
+ * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
+ * @pull_debt:	pushed packets that arrived whole while others waited
  * @rcv_mss:	largest payload seen
  * @rcv_truesize: largest truesize seen
  * @rcv_window:	as advertised last
@@ -504,7 +508,7 @@ struct ndp_sock {
 	u32			snd_last;
 	u32			credit;
 	u32			pull_rcvd;
-	u32			expect_pulls;
+	s32			expect_pulls;
 	u32			flight_bytes;
 	u32			flight_old;
 	u32			pushed_new;
@@ -538,9 +542,9 @@ struct ndp_sock {
 	u32			rcv_max;
 	u32			pull_sent;
 	u32			pull_told;
-	u32			pull_new;
-	u32			pull_rtx;
+	u32			pull_owed;
 	u32			reserved;
+	u32			pull_debt;
 	u32			rcv_mss;
 	u32			rcv_truesize;
 	u32			rcv_window;

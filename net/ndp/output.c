@@ -235,12 +235,10 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
  */
 void ndp_send_pull(struct ndp_sock *np)
 {
-	bool owed = np->pull_new || np->pull_rtx;
-
 	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
 	np->pull_told = np->pull_sent;
-	ndp_send_control(np, NDP_PULL, owed ? 0 : NDP_F_LAST, np->rcv_nxt, 0,
-			 np->pull_sent);
+	ndp_send_control(np, NDP_PULL, np->pull_owed ? 0 : NDP_F_LAST,
+			 np->rcv_nxt, 0, np->pull_sent);
 }
 
 /**
@@ -609,13 +607,15 @@ static void ndp_mark_last(struct ndp_sock *np, struct sk_buff *skb)
 	np->snd_last = ndp_tx_cb(skb)->psn;
 	np->flight_old = np->flight_bytes;
 	np->pushed_new = 0;
-	np->expect_pulls = np->rtx_pkts;
+	/* Of the pulls to come, those for what is missing. */
+	np->expect_pulls = min_t(s32, np->expect_pulls, np->rtx_pkts);
 }
 
 static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb, bool fin,
 			 bool pushed)
 {
 	ndp_number(np, skb, fin);
+	ndp_tx_cb(skb)->pulled = !pushed;
 	ndp_send_packet(np, skb, pushed);
 	if (pushed)
 		np->pushed_new += skb->len;
@@ -710,6 +710,7 @@ static bool ndp_output_one(struct ndp_sock *np)
 	skb = ndp_list_first(&np->rtx);
 	if (skb && np->credit) {
 		np->credit--;
+		ndp_tx_cb(skb)->pulled = 1;
 		ndp_resend(np, skb);
 		return true;
 	}
@@ -722,9 +723,10 @@ static bool ndp_output_one(struct ndp_sock *np)
 	/*
 	 * Trimmed or returned packets wait, nobody is going to pull them and
 	 * nothing is under way that could change that: keep the clock going
-	 * (section 3.2.4).
+	 * (section 3.2.4).  Of a returned FIN the peer does not even know.
 	 */
-	if (skb && !np->flight_pkts && !np->expect_pulls) {
+	if (skb && !np->flight_pkts &&
+	    (np->expect_pulls <= 0 || ndp_tx_cb(skb)->fin)) {
 		ndp_tx_lost(np, skb);
 		return true;
 	}
@@ -757,8 +759,10 @@ void ndp_output(struct ndp_sock *np)
 	while (!ndp_qdisc_full(np) && ndp_output_one(np))
 		;
 	/* Credit left when all is sent and answered asks for nothing. */
-	if (np->snd_una == np->snd_nxt && skb_queue_empty(&np->sendq))
+	if (np->snd_una == np->snd_nxt && skb_queue_empty(&np->sendq)) {
 		np->credit = 0;
+		np->expect_pulls = 0;
+	}
 	if (!ndp_is_stuck(np))
 		np->probe_at = 0;
 	else if (!np->probe_at)

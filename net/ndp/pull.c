@@ -142,16 +142,13 @@ static u64 ndp_pull_interval(struct ndp_sock *np)
 
 static bool ndp_pull_pending(const struct ndp_sock *np)
 {
-	return (np->pull_new || np->pull_rtx) && ndp_room(np);
+	return np->pull_owed && ndp_room(np);
 }
 
 /* Context: np->lock held. */
 static void ndp_pull_grant(struct ndp_sock *np)
 {
-	if (np->pull_rtx)
-		np->pull_rtx--;
-	else
-		np->pull_new--;
+	np->pull_owed--;
 	np->pull_sent++;
 	np->reserved++;
 	np->info.pulls_out++;

@@ -200,14 +200,28 @@ int ndp_trim(struct sk_buff *skb, const struct ndp_params *p)
 	return 0;
 }
 
-/* Trimmed data that was never returned, with a sender to return it to. */
-static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
+/*
+ * What its sender would have to send again, and has no payload: trimmed data,
+ * an opening or FIN.
+ */
+static bool ndp_is_numbered_header(const struct sk_buff *skb,
+				   const struct ndp_view *v, u8 dscp_trimmed)
 {
 	const struct ndphdr *nh = ndp_hdr(skb, v);
+	enum ndp_type type = ndp_hdr_type(nh);
+
+	if (!nh->len)
+		return type == NDP_DATA || type == NDP_FIN;
+	return type == NDP_DATA && v->dscp == dscp_trimmed &&
+	       v->udp_end < v->keep + ntohs(nh->len);
+}
+
+/* It was never returned and there is a sender to return it to. */
+static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
+{
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
 
-	if (ndp_hdr_type(nh) != NDP_DATA || nh->flags & NDP_F_BOUNCED ||
-	    v->udp_end >= v->keep + ntohs(nh->len))
+	if (ndp_hdr(skb, v)->flags & NDP_F_BOUNCED)
 		return false;
 	if (skb->dev->type != ARPHRD_ETHER || v->nhoff < ETH_HLEN ||
 	    !is_valid_ether_addr(eth->h_source))
@@ -257,7 +271,7 @@ static void ndp_forget(struct sk_buff *skb)
 }
 
 /**
- * ndp_turn_around() - make a trimmed packet go back to its sender
+ * ndp_turn_around() - make a header go back to its sender
  * @skb:	packet
  * @p:		the port's parameters
  *
@@ -274,8 +288,9 @@ int ndp_turn_around(struct sk_buff *skb, const struct ndp_params *p)
 	struct ndp_view v;
 	__be16 old;
 
-	if (!ndp_view_ip(skb, &v) || v.dscp != p->dscp_trimmed ||
-	    !ndp_view_udp(skb, &v, p->port) || !ndp_returnable(skb, &v))
+	if (!ndp_view_ip(skb, &v) || !ndp_view_udp(skb, &v, p->port) ||
+	    !ndp_is_numbered_header(skb, &v, p->dscp_trimmed) ||
+	    !ndp_returnable(skb, &v))
 		return -EINVAL;
 	if (skb_ensure_writable(skb, v.thoff + sizeof(struct udphdr) +
 				     sizeof(*nh)))

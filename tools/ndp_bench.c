@@ -5,8 +5,8 @@
  * One process and one epoll loop serve all hosts, each a network namespace and
  * an address; flows come from a file in the connection-matrix format of NDP's
  * simulators or are generated.  All protocols go through the same calls.  One
- * line of JSON per flow, one for all of them at the end.  ndp_bench(8) is the
- * manual.
+ * line of JSON per flow, one for all of them at the end.  Hosts may be on other
+ * machines, where ndp_bench runs with the same flows.  ndp_bench(8) is the manual.
  *
  * Receivers tell flows apart by the peer's address and port, so that not a byte
  * on the wire is the tool's own.
@@ -30,9 +30,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +48,8 @@
 /* Listeners are up this long before the first flow starts. */
 #define LEAD		(10 * 1000000LL)
 #define HASH_BITS	16
+/* A receiver is woken for so much, or for the end. */
+#define LOWAT		0x10000
 /* Starts when another one ends. */
 #define AFTER		INT64_MAX
 
@@ -68,6 +70,7 @@ struct end {
 struct host {
 	int		ns;
 	bool		own_ns;
+	bool		remote;		/* another ndp_bench's */
 	struct in_addr	addr;
 	struct end	listener;
 };
@@ -86,6 +89,7 @@ struct flow {
 	__u16		port;
 	struct flow	*next;		/* of the same hash */
 	long long	retrans, timeouts, trims;
+	int		lowat;
 	bool		failed;
 };
 
@@ -139,17 +143,20 @@ static const struct sizes sizes[] = {
 static struct host *hosts;
 static int n_hosts;
 static struct flow *flows, **by_start;
-static int n_flows, n_open;
+static int n_flows, n_starts, n_open;
 static struct flow *by_port[1 << HASH_BITS];
 static int epfd;
-static __s64 t0;
+static int timer_fd;
+/* When the first flow may start, and what time it is since then. */
+static __s64 t0, now;
 static unsigned char out_data[CHUNK + 8], in_data[CHUNK];
 
 static void usage(FILE *to)
 {
 	fputs("Usage: ndp_bench -H HOSTS [-p PROTO] (-f MATRIX | -g PATTERN) [OPTIONS]\n"
 	      "\n"
-	      "  -H, --hosts FILE      a line per host: NAMESPACE ADDRESS (- for this one)\n"
+	      "  -H, --hosts FILE      a line per host: NAMESPACE ADDRESS; - for this one, @ for a\n"
+	      "                        host of another machine, where ndp_bench runs as well\n"
 	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp or tfo (TCP Fast Open)\n"
 	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
@@ -170,7 +177,7 @@ static void usage(FILE *to)
 	      "  -h, --help\n", to);
 }
 
-static __s64 now_ns(void)
+static __s64 clock_ns(void)
 {
 	struct timespec t;
 
@@ -220,7 +227,8 @@ static void read_hosts(void)
 		if (!hosts)
 			err(EXIT_FAILURE, "memory");
 		memset(&hosts[n_hosts], 0, sizeof(*hosts));
-		hosts[n_hosts].ns = open_ns(name);
+		hosts[n_hosts].remote = !strcmp(name, "@");
+		hosts[n_hosts].ns = hosts[n_hosts].remote ? -1 : open_ns(name);
 		hosts[n_hosts].own_ns = strcmp(name, "-");
 		if (inet_pton(AF_INET, addr, &hosts[n_hosts].addr) != 1)
 			errx(EXIT_FAILURE, "%s: \"%s\" is not an IPv4 address", opt.hosts, addr);
@@ -416,8 +424,9 @@ static void sort_flows(void)
 	if (!by_start)
 		err(EXIT_FAILURE, "memory");
 	for (i = 0; i < n_flows; i++)
-		by_start[i] = &flows[i];
-	qsort(by_start, n_flows, sizeof(*by_start), compare_start);
+		if (!hosts[flows[i].src].remote)
+			by_start[n_starts++] = &flows[i];
+	qsort(by_start, n_starts, sizeof(*by_start), compare_start);
 }
 
 /* Sockets */
@@ -463,7 +472,7 @@ static void open_listener(int i)
 	};
 	int one = 1, backlog = 4096;
 
-	if (h->listener.fd)
+	if (h->listener.fd || h->remote)
 		return;
 	/* A host's paths lead to addresses of its own; any of them is the first. */
 	if (h->own_ns)
@@ -486,6 +495,28 @@ static unsigned int hash(__u32 addr, __u16 port, int dst)
 	return x * 0x9e3779b97f4a7c15ULL >> (64 - HASH_BITS);
 }
 
+/* From here on a connection from @port is the flow's; 0 for any. */
+static void expect_flow(struct flow *f, __u16 port)
+{
+	unsigned int h = hash(hosts[f->src].addr.s_addr, port, f->dst);
+
+	f->port = port;
+	f->next = by_port[h];
+	by_port[h] = f;
+	n_open++;
+}
+
+/* Flows between two other machines are theirs; those that come in are awaited. */
+static void expect_remote(void)
+{
+	int i;
+
+	/* Later ones lie above earlier ones. */
+	for (i = n_flows - 1; i >= 0; i--)
+		if (hosts[flows[i].src].remote && !hosts[flows[i].dst].remote)
+			expect_flow(&flows[i], 0);
+}
+
 static void start_flow(struct flow *f)
 {
 	struct sockaddr_in to = {
@@ -498,7 +529,6 @@ static void start_flow(struct flow *f)
 		.sin_addr = hosts[f->src].addr,
 	};
 	socklen_t len = sizeof(me);
-	unsigned int h;
 
 	f->tx = (struct end){ .role = SENDER, .flow = f, .fd = new_socket(&hosts[f->src]) };
 	if (bind(f->tx.fd, (struct sockaddr *)&me, sizeof(me)))
@@ -507,20 +537,16 @@ static void start_flow(struct flow *f)
 		err(EXIT_FAILURE, "flow %d: connect", f->id);
 	if (getsockname(f->tx.fd, (struct sockaddr *)&me, &len))
 		err(EXIT_FAILURE, "flow %d: its name", f->id);
-	f->port = me.sin_port;
-	h = hash(hosts[f->src].addr.s_addr, f->port, f->dst);
-	f->next = by_port[h];
-	by_port[h] = f;
-	n_open++;
+	expect_flow(f, me.sin_port);
 	watch(&f->tx, EPOLLOUT, EPOLL_CTL_ADD);
 }
 
-static struct flow *find_flow(const struct sockaddr_in *peer, int dst)
+static struct flow *find_flow(struct in_addr peer, __u16 port, int dst)
 {
-	struct flow *f = by_port[hash(peer->sin_addr.s_addr, peer->sin_port, dst)];
+	struct flow *f = by_port[hash(peer.s_addr, port, dst)];
 
-	while (f && (f->port != peer->sin_port || f->dst != dst || f->rx.fd ||
-		     hosts[f->src].addr.s_addr != peer->sin_addr.s_addr))
+	while (f && (f->port != port || f->dst != dst || f->rx.fd || f->finish ||
+		     hosts[f->src].addr.s_addr != peer.s_addr))
 		f = f->next;
 	return f;
 }
@@ -534,14 +560,27 @@ static void accept_all(struct end *e)
 
 	while ((fd = accept4(e->fd, (struct sockaddr *)&peer, &len,
 			     SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		f = find_flow(&peer, e->host);
+		f = find_flow(peer.sin_addr, peer.sin_port, e->host) ?:
+		    find_flow(peer.sin_addr, 0, e->host);
 		if (!f)
 			errx(EXIT_FAILURE, "host %d: a connection of nobody's", e->host);
+		if (hosts[f->src].remote)
+			f->start = now;
 		f->rx = (struct end){ .role = RECEIVER, .flow = f, .fd = fd };
 		watch(&f->rx, EPOLLIN, EPOLL_CTL_ADD);
 	}
 	if (errno != EAGAIN)
 		err(EXIT_FAILURE, "host %d: accept", e->host);
+}
+
+static void open_timer(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (epfd < 0 || timer_fd < 0 || epoll_ctl(epfd, EPOLL_CTL_ADD, timer_fd, &ev))
+		err(EXIT_FAILURE, "timer");
 }
 
 /* Data: 8 bytes of a counter's place in it, so that what is misplaced shows. */
@@ -562,7 +601,7 @@ static void fail(struct flow *f, const char *what)
 	warnx("flow %d from host %d to %d: %s: %s", f->id, f->src, f->dst, what,
 	      errno ? strerror(errno) : "wrong");
 	f->failed = true;
-	f->finish = now_ns() - t0;
+	f->finish = now;
 }
 
 static void read_losses(struct flow *f)
@@ -573,14 +612,14 @@ static void read_losses(struct flow *f)
 
 	if (opt.proto == PROTO_NDP) {
 		len = sizeof(ndp);
-		if (!getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
+		if (f->tx.fd && !getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
 			f->retrans = ndp.retrans;
 			f->timeouts = ndp.timeouts;
 		}
 		len = sizeof(ndp);
 		if (f->rx.fd && !getsockopt(f->rx.fd, SOL_NDP, NDP_INFO, &ndp, &len))
 			f->trims = ndp.trims_in;
-	} else if (!getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
+	} else if (f->tx.fd && !getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
 		f->retrans = tcp.tcpi_total_retrans;
 	}
 }
@@ -588,14 +627,15 @@ static void read_losses(struct flow *f)
 static void end_flow(struct flow *f)
 {
 	read_losses(f);
-	close(f->tx.fd);
+	if (f->tx.fd)
+		close(f->tx.fd);
 	if (f->rx.fd)
 		close(f->rx.fd);
 	f->tx.fd = 0;
 	f->rx.fd = 0;
 	n_open--;
 	if (f->then) {
-		flows[f->then - 1].start = now_ns() - t0;
+		flows[f->then - 1].start = now;
 		start_flow(&flows[f->then - 1]);
 	}
 }
@@ -635,7 +675,7 @@ static void take_reply(struct flow *f)
 	if (!n || errno != EAGAIN)
 		fail(f, "the reply");
 	if (f->answered == opt.reply)
-		f->finish = now_ns() - t0;
+		f->finish = now;
 }
 
 static void note_acked(struct flow *f)
@@ -643,7 +683,7 @@ static void note_acked(struct flow *f)
 	int left;
 
 	if (!f->acked && f->sent == f->size && !ioctl(f->tx.fd, SIOCOUTQ, &left) && !left)
-		f->acked = now_ns() - t0;
+		f->acked = now;
 }
 
 static void send_some(struct flow *f)
@@ -669,8 +709,24 @@ static void send_some(struct flow *f)
 		return;
 	}
 	/* Edges, for a closed connection has its events for ever. */
-	watch(&f->tx, opt.acked ? EPOLLOUT | EPOLLET : EPOLLET, EPOLL_CTL_MOD);
+	if (hosts[f->dst].remote)
+		watch(&f->tx, EPOLLIN | EPOLLET, EPOLL_CTL_MOD);
+	else
+		watch(&f->tx, opt.acked ? EPOLLOUT | EPOLLET : EPOLLET, EPOLL_CTL_MOD);
 	shutdown(f->tx.fd, SHUT_WR);
+}
+
+/* The receiver, on another machine, closes when it has everything. */
+static void await_close(struct flow *f)
+{
+	ssize_t n = recv(f->tx.fd, in_data, CHUNK, 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n)
+		fail(f, "at the end");
+	f->got = f->sent;
+	f->finish = now;
 }
 
 static void on_sender(struct flow *f)
@@ -679,6 +735,8 @@ static void on_sender(struct flow *f)
 		send_some(f);
 	else if (opt.reply)
 		take_reply(f);
+	else if (hosts[f->dst].remote)
+		await_close(f);
 	else if (opt.acked)
 		note_acked(f);
 }
@@ -694,11 +752,22 @@ static void check_data(struct flow *f, ssize_t n)
 	}
 }
 
+/* Fewer wakeups, but none late that counts. */
+static void set_lowat(struct flow *f)
+{
+	__u64 left = f->size ? f->size - f->got : LOWAT;
+	int want = left < LOWAT ? left : LOWAT;
+
+	if (opt.bin || want == f->lowat || !want)
+		return;
+	f->lowat = want;
+	setsockopt(f->rx.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));
+}
+
 static void on_receiver(struct flow *f)
 {
 	/* MPTCP cannot discard. */
 	int flags = opt.verify || opt.proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
-	__s64 now = now_ns() - t0;
 	ssize_t n;
 
 	if (opt.reply && f->got == f->size) {
@@ -724,8 +793,7 @@ static void on_receiver(struct flow *f)
 	if (!f->first)
 		f->first = now;
 	f->got += n;
-	if (now < opt.warmup)
-		f->got_warm = f->got;
+	set_lowat(f);
 	if (f->series && now < opt.time)
 		f->series[now / opt.bin] += n;
 	if (!f->size || f->got < f->size)
@@ -755,43 +823,89 @@ static void dispatch(struct end *e)
 		end_flow(f);
 }
 
-/* Until the next start or the end; returns whether to go on. */
-static bool wait_events(const struct flow *next)
+/* A timeout of epoll's may be late by a thousandth; this one is not. */
+static void wake_at(__s64 when)
+{
+	static __s64 set = -1;
+	struct itimerspec t = {
+		.it_value.tv_sec = (when + t0) / NSEC,
+		.it_value.tv_nsec = (when + t0) % NSEC,
+	};
+
+	if (when == set)
+		return;
+	set = when;
+	if (timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &t, NULL))
+		err(EXIT_FAILURE, "timer");
+}
+
+static void wait_events(__s64 until)
 {
 	struct epoll_event ev[256];
-	__s64 until = opt.time ?: 3600 * NSEC, left;
-	struct timespec t;
 	int i, n;
 
-	if (next && (!opt.time || next->start < until))
-		until = next->start;
-	left = until + t0 - now_ns();
-	if (left < 0)
-		left = 0;
-	t.tv_sec = left / NSEC;
-	t.tv_nsec = left % NSEC;
-	n = epoll_pwait2(epfd, ev, 256, &t, NULL);
+	wake_at(until);
+	n = epoll_wait(epfd, ev, 256, -1);
 	if (n < 0 && errno != EINTR)
 		err(EXIT_FAILURE, "epoll");
+	now = clock_ns() - t0;
 	for (i = 0; i < n; i++)
-		dispatch(ev[i].data.ptr);
-	return !opt.time || now_ns() - t0 < opt.time;
+		if (ev[i].data.ptr)
+			dispatch(ev[i].data.ptr);
+}
+
+/* What receivers were not woken for, and what other machines' have. */
+static void receive_rest(void)
+{
+	int i, left;
+
+	for (i = 0; i < n_flows; i++) {
+		struct flow *f = &flows[i];
+
+		if (f->size)
+			continue;
+		if (f->rx.fd)
+			on_receiver(f);
+		else if (f->tx.fd && hosts[f->dst].remote && !ioctl(f->tx.fd, SIOCOUTQ, &left))
+			f->got = f->sent - left;
+	}
+}
+
+static void end_warmup(void)
+{
+	int i;
+
+	receive_rest();
+	for (i = 0; i < n_flows; i++)
+		flows[i].got_warm = flows[i].got;
 }
 
 static void run(void)
 {
-	int next = 0, n_timed = n_flows;
+	__s64 end = opt.time ?: 3600 * NSEC, until;
+	bool warm = !opt.warmup;
+	int next = 0, n_timed = n_starts;
 
 	while (n_timed && by_start[n_timed - 1]->start == AFTER)
 		n_timed--;
 
-	t0 = now_ns() + LEAD;
-	do {
-		while (next < n_timed && by_start[next]->start + t0 <= now_ns())
+	t0 = clock_ns() + LEAD;
+	now = -LEAD;
+	while (now < end) {
+		if (!warm && now >= opt.warmup) {
+			end_warmup();
+			warm = true;
+		}
+		while (next < n_timed && by_start[next]->start <= now)
 			start_flow(by_start[next++]);
 		if (next == n_timed && !n_open)
 			break;
-	} while (wait_events(next < n_timed ? by_start[next] : NULL));
+		until = warm ? end : opt.warmup;
+		if (next < n_timed && by_start[next]->start < until)
+			until = by_start[next]->start;
+		wait_events(until);
+	}
+	receive_rest();
 }
 
 /* Reports */
@@ -844,22 +958,25 @@ static int report(__s64 end)
 {
 	double *rate = calloc(n_flows, sizeof(*rate)), sum = 0, squares = 0;
 	__s64 first = 0, last = 0;
-	int i, done = 0, failed = 0;
+	int i, n = 0, done = 0, failed = 0;
 
 	if (!rate)
 		err(EXIT_FAILURE, "memory");
 	for (i = 0; i < n_flows; i++) {
 		struct flow *f = &flows[i];
 
+		if (hosts[f->src].remote && hosts[f->dst].remote)
+			continue;
 		/* Its turn never came. */
 		if (f->start == AFTER)
 			f->start = 0;
-		if (f->tx.fd)
+		if (f->tx.fd || f->rx.fd)
 			read_losses(f);
-		rate[i] = gbps(f, end);
-		print_flow(f, rate[i]);
-		sum += rate[i];
-		squares += rate[i] * rate[i];
+		rate[n] = gbps(f, end);
+		print_flow(f, rate[n]);
+		sum += rate[n];
+		squares += rate[n] * rate[n];
+		n++;
 		failed += f->failed || (f->size && !f->finish);
 		done += f->finish && !f->failed;
 		if (f->finish && (!first || f->finish < first))
@@ -867,13 +984,13 @@ static int report(__s64 end)
 		if (f->finish > last)
 			last = f->finish;
 	}
-	qsort(rate, n_flows, sizeof(*rate), by_value);
+	qsort(rate, n, sizeof(*rate), by_value);
 	printf("{\"summary\":\"%s\",\"flows\":%d,\"done\":%d,\"failed\":%d,",
-	       proto_names[opt.proto], n_flows, done, failed);
+	       proto_names[opt.proto], n, done, failed);
 	printf("\"first_us\":%.3f,\"last_us\":%.3f,", first / 1e3, last / 1e3);
 	printf("\"mean_gbps\":%.4f,\"p10_gbps\":%.4f,\"min_gbps\":%.4f,\"max_gbps\":%.4f,",
-	       sum / n_flows, rate[n_flows / 10], rate[0], rate[n_flows - 1]);
-	printf("\"jain\":%.5f}\n", squares > 0 ? sum * sum / (n_flows * squares) : 0);
+	       sum / n, rate[n / 10], rate[0], rate[n - 1]);
+	printf("\"jain\":%.5f}\n", squares > 0 ? sum * sum / (n * squares) : 0);
 	free(rate);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -1019,16 +1136,11 @@ int main(int argc, char **argv)
 {
 	struct rlimit files = { 1 << 17, 1 << 17 };
 	bool endless = false;
-	__s64 end;
 	int i;
 
 	parse(argc, argv);
 	setrlimit(RLIMIT_NOFILE, &files);
-	/* Flows start when they should, not up to 50 us later. */
-	prctl(PR_SET_TIMERSLACK, 1);
-	epfd = epoll_create1(EPOLL_CLOEXEC);
-	if (epfd < 0)
-		err(EXIT_FAILURE, "epoll");
+	open_timer();
 	read_hosts();
 	if (opt.matrix)
 		read_matrix();
@@ -1037,6 +1149,9 @@ int main(int argc, char **argv)
 	if (!n_flows)
 		errx(EXIT_FAILURE, "no flows");
 	sort_flows();
+	expect_remote();
+	if (!n_starts && !n_open)
+		errx(EXIT_FAILURE, "no flow begins or ends here");
 	for (i = 0; i < n_flows; i++) {
 		endless |= !flows[i].size;
 		open_listener(flows[i].dst);
@@ -1048,6 +1163,5 @@ int main(int argc, char **argv)
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
 	run();
-	end = now_ns() - t0;
-	return report(opt.time && end > opt.time ? opt.time : end);
+	return report(opt.time && now > opt.time ? opt.time : now);
 }

@@ -79,7 +79,7 @@ void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
  * ndp_room - may one more packet be pulled?
  * @np:		connection
  *
- * Context: np->lock held.
+ * Context: np->lock held; without it, an estimate.
  */
 bool ndp_room(const struct ndp_sock *np)
 {
@@ -88,6 +88,22 @@ bool ndp_room(const struct ndp_sock *np)
 		   (s64)np->reserved * np->rcv_truesize;
 
 	return used + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) || !used;
+}
+
+/**
+ * ndp_readable - is there enough to wake a reader for?
+ * @np:		connection
+ *
+ * SO_RCVLOWAT bytes, or as many as there is room for.
+ *
+ * Context: any.
+ */
+bool ndp_readable(const struct ndp_sock *np)
+{
+	u32 ready = ndp_inq(np);
+
+	return ready && (ready >= READ_ONCE(np->inet.sk.sk_rcvlowat) ||
+			 !ndp_room(np));
 }
 
 /* Is there room for this one?  The lowest missing PSN has a slot of its own. */
@@ -149,6 +165,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (skb->len) {
 		np->info.bytes_received += skb->len;
+		WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 		return;
 	}
@@ -160,14 +177,12 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
-	u32 psn = ndp_rx_cb(skb)->psn;
 	struct rb_node *node;
 
-	if (psn != np->rcv_nxt) {
+	if (ndp_rx_cb(skb)->psn == np->rcv_nxt)
+		ndp_rcv_in_order(np, skb);
+	else
 		ndp_ooo_insert(np, skb);
-		return;
-	}
-	ndp_rcv_in_order(np, skb);
 	while ((node = rb_first(&np->ooo))) {
 		skb = rb_to_skb(node);
 		if (ndp_rx_cb(skb)->psn != np->rcv_nxt)
@@ -178,7 +193,8 @@ static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (np->rcv_fin)
 		sk->sk_state_change(sk);
-	sk->sk_data_ready(sk);
+	if (ndp_readable(np))
+		sk->sk_data_ready(sk);
 }
 
 /* How a DATA or FIN packet arrived. */
@@ -234,8 +250,10 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 		np->rcv_last = nh->flags & NDP_F_LAST;
 	}
 	/* Nothing is missing and nothing follows: no pulled packet will come. */
-	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1)
+	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1) {
 		np->reserved = 0;
+		np->pull_debt = 0;
+	}
 }
 
 static bool ndp_was_pushed(const struct ndphdr *nh)

@@ -450,7 +450,9 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pull_told:	of it, what the peer was told
  * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
- * @pull_debt:	pushed packets that arrived whole while others waited
+ * @pull_debt:	turns had: first-window packets that arrived while others waited
+ * @rcv_bytes:	payload received in order, modulo 2^32
+ * @read_bytes:	of it, read; under the socket lock
  * @rcv_mss:	largest payload seen
  * @rcv_truesize: largest truesize seen
  * @rcv_window:	as advertised last
@@ -545,6 +547,8 @@ struct ndp_sock {
 	u32			pull_owed;
 	u32			reserved;
 	u32			pull_debt;
+	u32			rcv_bytes;
+	u32			read_bytes;
 	u32			rcv_mss;
 	u32			rcv_truesize;
 	u32			rcv_window;
@@ -594,6 +598,12 @@ static inline bool psn_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/* Bytes that can be read.  Any context. */
+static inline u32 ndp_inq(const struct ndp_sock *np)
+{
+	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
+}
+
 /* The retransmission timeout in force. */
 static inline u64 ndp_rto(const struct ndp_sock *np)
 {
@@ -632,6 +642,7 @@ void ndp_conn_purge(struct ndp_sock *np);
 /* input.c */
 int ndp_rcv(struct sock *udp, struct sk_buff *skb);
 bool ndp_room(const struct ndp_sock *np);
+bool ndp_readable(const struct ndp_sock *np);
 void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
 
 /* listen.c */

@@ -5,7 +5,8 @@
  * Every arriving packet, trimmed or whole, earns its sender one pull.  Pulls
  * are sent from one queue per receiving device, paced so that the packets that
  * they elicit arrive at the link's rate, whoever sends them.  Connections take
- * turns, one pull a turn.  A lone sender's pull leaves at once when the pace
+ * turns, one pull a turn; who got packets of a first window through while others
+ * waited has had that many turns already.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
  *
  * The device is the bottom one: below VLANs and macvlans, across namespaces,
@@ -28,6 +29,9 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include "ndp.h"
+
+/* Turns passed over at once, no more. */
+#define NDP_PULL_SKIP		64
 
 /* A late timer makes up for this many pulls at once, no more. */
 #define NDP_PULL_BATCH		4
@@ -245,14 +249,21 @@ void ndp_pull_more(struct ndp_sock *np)
 /*
  * Serve a connection whose turn it is.  Called with q->lock held and returns
  * with it held; it is dropped meanwhile, as np->lock comes first.
+ * Return: false if the turn was passed over.
  */
-static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
+static bool ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
 	u64 interval = 0;
 	bool again;
 
 	list_del_init(&np->pull_node);
+	if (np->pull_debt && !list_empty(&q->round)) {
+		np->pull_debt--;
+		list_add_tail(&np->pull_node, &q->round);
+		return false;
+	}
+	np->pull_debt = 0;
 	spin_unlock(&q->lock);
 
 	spin_lock(&np->lock);
@@ -279,23 +290,27 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	if (!again)
 		sock_put(ndp_to_sk(np));
 	spin_lock(&q->lock);
+	return true;
 }
 
 static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
 {
 	struct ndp_pullq *q = container_of(t, struct ndp_pullq, timer);
 	u64 now = ktime_get_ns();
-	int n;
+	int served = 0, skipped = 0;
 
 	spin_lock(&q->lock);
-	for (n = 0; n < NDP_PULL_BATCH; n++) {
+	while (served < NDP_PULL_BATCH && skipped < NDP_PULL_SKIP) {
 		struct ndp_sock *np;
 
 		np = list_first_entry_or_null(&q->round, struct ndp_sock,
 					      pull_node);
 		if (!np || q->next > now)
 			break;
-		ndp_pullq_serve(q, np, now);
+		if (ndp_pullq_serve(q, np, now))
+			served++;
+		else
+			skipped++;
 	}
 	ndp_pullq_arm(q);
 	spin_unlock(&q->lock);
@@ -383,6 +398,8 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
+	if (!pulled && !trimmed && !list_empty(&q->round))
+		np->pull_debt++;
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;

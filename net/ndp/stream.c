@@ -258,6 +258,7 @@ static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	if (flags & MSG_PEEK)
 		return n;
 	ndp_rx_cb(skb)->off = off + n;
+	WRITE_ONCE(np->read_bytes, np->read_bytes + n);
 	if (off + n == skb->len)
 		ndp_rx_consumed(np, skb);
 	return n;
@@ -365,12 +366,6 @@ static __poll_t ndp_poll_listen(const struct ndp_sock *np)
 	return list_empty_careful(&np->accept_q) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
-static bool ndp_readable(struct sock *sk)
-{
-	return atomic_read(&sk->sk_rmem_alloc) &&
-	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
-}
-
 static __poll_t ndp_poll_write(struct sock *sk)
 {
 	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
@@ -409,24 +404,12 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (ndp_readable(sk))
+	if (ndp_readable(np))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	mask |= ndp_poll_write(sk);
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	return mask;
-}
-
-static int ndp_inq(struct ndp_sock *np)
-{
-	struct sk_buff *skb;
-	int n = 0;
-
-	spin_lock_bh(&np->lock);
-	skb_queue_walk(&ndp_to_sk(np)->sk_receive_queue, skb)
-		n += skb->len - ndp_rx_cb(skb)->off;
-	spin_unlock_bh(&np->lock);
-	return n;
 }
 
 static int ndp_outq(struct ndp_sock *np, bool unsent_only)

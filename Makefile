@@ -101,6 +101,10 @@ check:			## run the selftests on Debian's 6.1 and 6.12 in QEMU (K=6.1, T=test)
 demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture
 	@tools/lab/demo
 
+bench:			## the experiments of the fabric lab (FULL=1, E=experiment, SEEDS=n)
+	@$(NEED) python3@python3
+	@tools/lab/bench $(if $(FULL),--full) $(if $(SEEDS),--seeds $(SEEDS)) $(E)
+
 lint:			## W=1, sparse and checkpatch on Debian's 6.1 and 6.12 (K=6.1)
 	@tools/lab/lint $(K)
 
@@ -111,4 +115,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules headers tools selftests install vm check demo lint clean help FORCE
+.PHONY: all modules headers tools selftests install vm check demo bench lint clean help FORCE

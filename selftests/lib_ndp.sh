@@ -108,7 +108,7 @@ quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
 # Every packet, by name: what left the senders is what reached the receiver, whole
 # or trimmed, or came back, or was dropped by the port.
 incast_sums() {
-	local sent=0 data got trims bounced arrived dropped late ns
+	local sent=0 data got trims bounced arrived dropped late numbered whole ns
 
 	check "all connections end" wait_for 20 quiet "${HOST[@]}"
 	for ns in "${HOST[@]:1}"; do
@@ -127,8 +127,11 @@ incast_sums() {
 	say "packets $sent; of them data $data: whole $got, trimmed $trims, returned $bounced"
 	say "timeouts $(senders Timeouts), retransmitted $(senders DataRtx), late $late"
 	is "sent = arrived + returned + dropped" "$sent" $((arrived + bounced + dropped))
-	check "data sent = whole + trimmed + returned + dropped + late" \
-		between 0 $((data - got - trims - bounced)) $((dropped + late))
+	# FIN and openings are returned as well.
+	numbered=$(($(senders DataOut) + $(senders FinOut) + $(senders OpenOut)))
+	whole=$(ndp_sum "${HOST[0]}" DataIn FinIn OpenIn)
+	check "numbered and sent = whole + trimmed + returned + dropped + late" \
+		between 0 $((numbered - whole - trims - bounced)) $((dropped + late))
 	check "trimmed by the port = data sent - whole - late" \
 		between 0 $((data - got - $(port trimmed_arrival trimmed_tail))) $late
 	check "what the port sent whole arrived whole" \

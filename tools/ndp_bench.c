@@ -11,7 +11,7 @@
  * Receivers tell flows apart by the peer's address and port, so that not a byte
  * on the wire is the tool's own.
  *
- * Non-goals: building the fabric and reading its ports' counters (tools/lab).
+ * Non-goals: building the fabric (tools/lab).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,12 +19,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <libmnl/libmnl.h>
+#include <linux/gen_stats.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <math.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +43,7 @@
 #include <unistd.h>
 
 #include <linux/ndp.h>
+#include <linux/pkt_sch_ndp.h>
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP	262
@@ -96,6 +103,7 @@ struct flow {
 static struct {
 	enum proto	proto;
 	const char	*hosts;
+	const char	*ports;
 	const char	*matrix;
 	const char	*pattern;
 	__u64		size;
@@ -153,10 +161,12 @@ static unsigned char out_data[CHUNK + 8], in_data[CHUNK];
 
 static void usage(FILE *to)
 {
-	fputs("Usage: ndp_bench -H HOSTS [-p PROTO] (-f MATRIX | -g PATTERN) [OPTIONS]\n"
+	fputs("Usage: ndp_bench -H HOSTS [-p PROTO] [-f MATRIX] [-g PATTERN] [OPTIONS]\n"
 	      "\n"
 	      "  -H, --hosts FILE      a line per host: NAMESPACE ADDRESS; - for this one, @ for a\n"
 	      "                        host of another machine, where ndp_bench runs as well\n"
+	      "      --ports FILE      a line per port: NAMESPACE DEVICE GROUP; its qdisc's counters\n"
+	      "                        are summed by group\n"
 	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp or tfo (TCP Fast Open)\n"
 	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
@@ -908,6 +918,201 @@ static void run(void)
 	receive_rest();
 }
 
+/* Ports: the counters of their root qdiscs */
+
+static const struct counter {
+	const char	*name;
+	size_t		at;		/* in struct tc_ndp_xstats */
+} counters[] = {
+	{ "data_in", offsetof(struct tc_ndp_xstats, data_in) },
+	{ "data_sent", offsetof(struct tc_ndp_xstats, data_sent) },
+	{ "data_sent_bytes", offsetof(struct tc_ndp_xstats, data_sent_bytes) },
+	{ "header_in", offsetof(struct tc_ndp_xstats, header_in) },
+	{ "header_sent", offsetof(struct tc_ndp_xstats, header_sent) },
+	{ "header_sent_bytes", offsetof(struct tc_ndp_xstats, header_sent_bytes) },
+	{ "other_in", offsetof(struct tc_ndp_xstats, other_in) },
+	{ "other_sent", offsetof(struct tc_ndp_xstats, other_sent) },
+	{ "other_sent_bytes", offsetof(struct tc_ndp_xstats, other_sent_bytes) },
+	{ "trimmed_arrival", offsetof(struct tc_ndp_xstats, trimmed_arrival) },
+	{ "trimmed_tail", offsetof(struct tc_ndp_xstats, trimmed_tail) },
+	{ "bounced", offsetof(struct tc_ndp_xstats, bounced) },
+	{ "drop_data", offsetof(struct tc_ndp_xstats, drop_data) },
+	{ "drop_header", offsetof(struct tc_ndp_xstats, drop_header) },
+	{ "drop_other", offsetof(struct tc_ndp_xstats, drop_other) },
+	{ "ecn_data", offsetof(struct tc_ndp_xstats, ecn_data) },
+	{ "ecn_other", offsetof(struct tc_ndp_xstats, ecn_other) },
+};
+
+#define N_COUNTERS	(sizeof(counters) / sizeof(*counters))
+
+static struct group {
+	char		name[64];
+	long long	packets, bytes, drops;
+	long long	ndp[N_COUNTERS];
+} *groups;
+
+static struct port {
+	struct mnl_socket *nl;		/* of its namespace */
+	char		ns[256];
+	unsigned int	ifindex;
+	int		group;
+} *ports;
+
+static int n_groups, n_ports;
+
+static int group_by_name(const char *name)
+{
+	int i;
+
+	for (i = 0; i < n_groups; i++)
+		if (!strcmp(groups[i].name, name))
+			return i;
+	groups = realloc(groups, ++n_groups * sizeof(*groups));
+	if (!groups)
+		err(EXIT_FAILURE, "memory");
+	memset(&groups[i], 0, sizeof(*groups));
+	snprintf(groups[i].name, sizeof(groups[i].name), "%s", name);
+	return i;
+}
+
+/* Ports of a namespace stand together and share a socket. */
+static void add_port(const char *ns, const char *device, const char *group)
+{
+	struct port *before = n_ports ? &ports[n_ports - 1] : NULL;
+	struct port p = { .group = group_by_name(group) };
+	int fd = open_ns(ns);
+
+	if (setns(fd, CLONE_NEWNET))
+		err(EXIT_FAILURE, "namespace %s", ns);
+	close(fd);
+	p.ifindex = if_nametoindex(device);
+	if (!p.ifindex)
+		err(EXIT_FAILURE, "port %s in %s", device, ns);
+	if (before && !strcmp(before->ns, ns))
+		p.nl = before->nl;
+	else
+		p.nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	if (!p.nl)
+		err(EXIT_FAILURE, "netlink in %s", ns);
+	snprintf(p.ns, sizeof(p.ns), "%s", ns);
+	ports = realloc(ports, (n_ports + 1) * sizeof(*ports));
+	if (!ports)
+		err(EXIT_FAILURE, "memory");
+	ports[n_ports++] = p;
+}
+
+static void read_ports(void)
+{
+	char ns[256], device[64], group[64];
+	FILE *f = fopen(opt.ports, "r");
+
+	if (!f)
+		err(EXIT_FAILURE, "%s", opt.ports);
+	while (fscanf(f, "%255s %63s %63s", ns, device, group) == 3)
+		add_port(ns, device, group);
+	fclose(f);
+}
+
+static void count_stats(struct group *g, const struct nlattr *stats, bool ndp, int sign)
+{
+	struct gnet_stats_basic basic = { 0 };
+	struct gnet_stats_queue queue = { 0 };
+	struct tc_ndp_xstats x = { 0 };
+	const struct nlattr *a;
+	size_t i, len;
+
+	mnl_attr_for_each_nested(a, stats) {
+		len = mnl_attr_get_payload_len(a);
+		if (mnl_attr_get_type(a) == TCA_STATS_BASIC)
+			memcpy(&basic, mnl_attr_get_payload(a),
+			       len < sizeof(basic) ? len : sizeof(basic));
+		else if (mnl_attr_get_type(a) == TCA_STATS_QUEUE)
+			memcpy(&queue, mnl_attr_get_payload(a),
+			       len < sizeof(queue) ? len : sizeof(queue));
+		else if (mnl_attr_get_type(a) == TCA_STATS_APP && ndp)
+			memcpy(&x, mnl_attr_get_payload(a), len < sizeof(x) ? len : sizeof(x));
+	}
+	g->packets += sign * (long long)basic.packets;
+	g->bytes += sign * (long long)basic.bytes;
+	g->drops += sign * (long long)queue.drops;
+	for (i = 0; i < N_COUNTERS; i++)
+		g->ndp[i] += sign * *(long long *)((char *)&x + counters[i].at);
+}
+
+/* What a dump of a namespace's qdiscs is for. */
+struct dump {
+	const struct port	*from, *to;
+	int			sign;
+};
+
+static int on_qdisc(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *a, *stats = NULL;
+	const struct dump *d = data;
+	const struct port *p;
+	bool ndp = false;
+
+	if (tc->tcm_parent != TC_H_ROOT)
+		return MNL_CB_OK;
+	mnl_attr_for_each(a, nlh, sizeof(*tc)) {
+		if (mnl_attr_get_type(a) == TCA_STATS2)
+			stats = a;
+		else if (mnl_attr_get_type(a) == TCA_KIND)
+			ndp = !strcmp(mnl_attr_get_str(a), "ndp");
+	}
+	for (p = d->from; p < d->to && stats; p++)
+		if (p->ifindex == (unsigned int)tc->tcm_ifindex)
+			count_stats(&groups[p->group], stats, ndp, d->sign);
+	return MNL_CB_OK;
+}
+
+static void dump_qdiscs(struct dump *d)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	int n;
+
+	nlh->nlmsg_type = RTM_GETQDISC;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct tcmsg));
+	if (mnl_socket_sendto(d->from->nl, nlh, nlh->nlmsg_len) < 0)
+		err(EXIT_FAILURE, "qdiscs of %s", d->from->ns);
+	do {
+		n = mnl_socket_recvfrom(d->from->nl, buf, sizeof(buf));
+		if (n < 0)
+			err(EXIT_FAILURE, "qdiscs of %s", d->from->ns);
+		n = mnl_cb_run(buf, n, 0, 0, on_qdisc, d);
+	} while (n > MNL_CB_STOP);
+}
+
+/* Add what the ports count now, or take it away. */
+static void count_ports(int sign)
+{
+	struct dump d = { .from = ports, .to = ports, .sign = sign };
+
+	for (; d.from < ports + n_ports; d.from = d.to) {
+		while (d.to < ports + n_ports && d.to->nl == d.from->nl)
+			d.to++;
+		dump_qdiscs(&d);
+	}
+}
+
+static void print_ports(void)
+{
+	const struct group *g;
+	size_t i;
+
+	for (g = groups; g < groups + n_groups; g++) {
+		printf("{\"ports\":\"%s\",\"packets\":%lld,\"bytes\":%lld,\"drops\":%lld",
+		       g->name, g->packets, g->bytes, g->drops);
+		for (i = 0; i < N_COUNTERS; i++)
+			if (g->ndp[i])
+				printf(",\"%s\":%lld", counters[i].name, g->ndp[i]);
+		printf("}\n");
+	}
+}
+
 /* Reports */
 
 static double gbps(const struct flow *f, __s64 end)
@@ -1044,6 +1249,7 @@ static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "hosts", required_argument, NULL, 'H' },
+		{ "ports", required_argument, NULL, 'Q' },
 		{ "proto", required_argument, NULL, 'p' },
 		{ "flows", required_argument, NULL, 'f' },
 		{ "generate", required_argument, NULL, 'g' },
@@ -1069,6 +1275,9 @@ static void parse(int argc, char **argv)
 		switch (c) {
 		case 'H':
 			opt.hosts = optarg;
+			break;
+		case 'Q':
+			opt.ports = optarg;
 			break;
 		case 'p':
 			opt.proto = proto_by_name(optarg);
@@ -1126,7 +1335,7 @@ static void parse(int argc, char **argv)
 			exit(EXIT_USAGE);
 		}
 	}
-	if (optind != argc || !opt.hosts || !opt.matrix == !opt.pattern) {
+	if (optind != argc || !opt.hosts || (!opt.matrix && !opt.pattern)) {
 		usage(stderr);
 		exit(EXIT_USAGE);
 	}
@@ -1136,7 +1345,7 @@ int main(int argc, char **argv)
 {
 	struct rlimit files = { 1 << 17, 1 << 17 };
 	bool endless = false;
-	int i;
+	int i, failed;
 
 	parse(argc, argv);
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -1144,7 +1353,7 @@ int main(int argc, char **argv)
 	read_hosts();
 	if (opt.matrix)
 		read_matrix();
-	else
+	if (opt.pattern)
 		generate();
 	if (!n_flows)
 		errx(EXIT_FAILURE, "no flows");
@@ -1162,6 +1371,12 @@ int main(int argc, char **argv)
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
+	if (opt.ports)
+		read_ports();
+	count_ports(-1);
 	run();
-	return report(opt.time && now > opt.time ? opt.time : now);
+	count_ports(1);
+	failed = report(opt.time && now > opt.time ? opt.time : now);
+	print_ports();
+	return failed;
 }

@@ -28,7 +28,7 @@ timeout=$(sed -n 's/^timeout=//p' settings)
 
 # As the lab's runner has it, see tools/lab/run.
 splat='WARNING:|BUG:|Oops|Call Trace|INFO: task|rcu: INFO:|detected (expedited )?stall'
-splat+='|kthread starved|general protection|refcount_t|unregister_netdevice: waiting|[Mm]emory leak'
+splat+='|kthread starved|general protection|refcount_t|unregister_netdevice: waiting|kmemleak: .*suspected'
 
 run_one() {
 	local test=$1 number=$2 program=./$1 code verdict complaint
@@ -81,6 +81,12 @@ for t in "${tests[@]}"; do
 done
 # A device that is never freed is complained of after ten seconds.
 sleep 11
+# Two scans, for what was allocated just before the first is not looked at.
+leaks=/sys/kernel/debug/kmemleak
+if [ -e $leaks ] && echo scan >$leaks && sleep 6 && echo scan >$leaks && [ -s $leaks ]; then
+	head -n 100 $leaks | sed 's/^/# /'
+	failed=1
+fi
 if dmesg | grep 'unregister_netdevice: waiting'; then
 	failed=1
 fi

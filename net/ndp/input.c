@@ -862,3 +862,7 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	sock_put(ndp_to_sk(np));
 	return 0;
 }
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "input_kunit.c"
+#endif

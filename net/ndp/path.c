@@ -193,3 +193,7 @@ void ndp_path_table_flush(struct ndp_net *nn)
 	}
 	INIT_LIST_HEAD(&nn->path_dsts);
 }
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "path_kunit.c"
+#endif

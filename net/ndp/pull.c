@@ -247,23 +247,41 @@ void ndp_pull_more(struct ndp_sock *np)
 }
 
 /*
+ * Whose turn it is.  Those who had theirs are passed over, a few at a time.
+ * Context: q->lock held.
+ * Return: a connection, or NULL if there is none or the timer shall come again.
+ */
+static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q)
+{
+	struct ndp_sock *np;
+	int i;
+
+	for (i = 0; i < NDP_PULL_SKIP; i++) {
+		np = list_first_entry_or_null(&q->round, struct ndp_sock,
+					      pull_node);
+		if (!np)
+			break;
+		if (!np->pull_debt || list_is_singular(&q->round)) {
+			np->pull_debt = 0;
+			return np;
+		}
+		np->pull_debt--;
+		list_move_tail(&np->pull_node, &q->round);
+	}
+	return NULL;
+}
+
+/*
  * Serve a connection whose turn it is.  Called with q->lock held and returns
  * with it held; it is dropped meanwhile, as np->lock comes first.
- * Return: false if the turn was passed over.
  */
-static bool ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
+static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
 	u64 interval = 0;
 	bool again;
 
 	list_del_init(&np->pull_node);
-	if (np->pull_debt && !list_empty(&q->round)) {
-		np->pull_debt--;
-		list_add_tail(&np->pull_node, &q->round);
-		return false;
-	}
-	np->pull_debt = 0;
 	spin_unlock(&q->lock);
 
 	spin_lock(&np->lock);
@@ -290,27 +308,21 @@ static bool ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	if (!again)
 		sock_put(ndp_to_sk(np));
 	spin_lock(&q->lock);
-	return true;
 }
 
 static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
 {
 	struct ndp_pullq *q = container_of(t, struct ndp_pullq, timer);
 	u64 now = ktime_get_ns();
-	int served = 0, skipped = 0;
+	struct ndp_sock *np;
+	int n;
 
 	spin_lock(&q->lock);
-	while (served < NDP_PULL_BATCH && skipped < NDP_PULL_SKIP) {
-		struct ndp_sock *np;
-
-		np = list_first_entry_or_null(&q->round, struct ndp_sock,
-					      pull_node);
-		if (!np || q->next > now)
+	for (n = 0; n < NDP_PULL_BATCH && q->next <= now; n++) {
+		np = ndp_pullq_turn(q);
+		if (!np)
 			break;
-		if (ndp_pullq_serve(q, np, now))
-			served++;
-		else
-			skipped++;
+		ndp_pullq_serve(q, np, now);
 	}
 	ndp_pullq_arm(q);
 	spin_unlock(&q->lock);
@@ -528,3 +540,7 @@ void ndp_pull_exit(void)
 	/* Replays NETDEV_UNREGISTER for all devices. */
 	unregister_netdevice_notifier(&ndp_netdev_nb);
 }
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "pull_kunit.c"
+#endif

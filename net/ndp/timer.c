@@ -238,3 +238,7 @@ enum hrtimer_restart ndp_timer(struct hrtimer *t)
 	sock_put(ndp_to_sk(np));
 	return HRTIMER_NORESTART;
 }
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "timer_kunit.c"
+#endif

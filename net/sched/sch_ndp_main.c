@@ -885,3 +885,7 @@ module_exit(sch_ndp_exit);
 MODULE_ALIAS("net-sch-ndp");
 MODULE_DESCRIPTION("NDP trimming switch port");
 MODULE_LICENSE("GPL");
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "sch_ndp_main_kunit.c"
+#endif

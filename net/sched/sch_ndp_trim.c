@@ -311,3 +311,7 @@ int ndp_turn_around(struct sk_buff *skb, const struct ndp_params *p)
 	skb->protocol = eth_type_trans(skb, skb->dev);
 	return 0;
 }
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include "sch_ndp_trim_kunit.c"
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: turns of a pull queue (NDP paper, section 3.2).
+ */
+#include <kunit/test.h>
+
+#define NDP_PULL_TEST_N		5
+
+struct ndp_pull_test {
+	struct ndp_pullq	q;
+	struct ndp_sock		*np[NDP_PULL_TEST_N];
+	int			turns[NDP_PULL_TEST_N];
+};
+
+static struct ndp_pull_test *ndp_pull_test_new(struct kunit *test)
+{
+	struct ndp_pull_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	INIT_LIST_HEAD(&t->q.round);
+	for (i = 0; i < NDP_PULL_TEST_N; i++) {
+		t->np[i] = kunit_kzalloc(test, sizeof(*t->np[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, t->np[i]);
+		list_add_tail(&t->np[i]->pull_node, &t->q.round);
+	}
+	return t;
+}
+
+/* As ndp_pullq_serve() does with one that has more to be pulled. */
+static void ndp_pull_test_take(struct ndp_pull_test *t, int n)
+{
+	struct ndp_sock *np;
+	int i;
+
+	while (n) {
+		np = ndp_pullq_turn(&t->q);
+		if (!np)
+			continue;
+		for (i = 0; i < NDP_PULL_TEST_N; i++)
+			t->turns[i] += t->np[i] == np;
+		list_move_tail(&np->pull_node, &t->q.round);
+		n--;
+	}
+}
+
+static void ndp_pull_test_round_robin(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	int i;
+
+	ndp_pull_test_take(t, 20 * NDP_PULL_TEST_N);
+	for (i = 0; i < NDP_PULL_TEST_N; i++)
+		KUNIT_EXPECT_EQ(test, t->turns[i], 20);
+}
+
+/* What a first window brought whole and what was pulled come to the same. */
+static void ndp_pull_test_debt(struct kunit *test)
+{
+	static const u32 had[NDP_PULL_TEST_N] = { 7, 0, 3, 100, 0 };
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	int i, sum = 0;
+
+	for (i = 0; i < NDP_PULL_TEST_N; i++) {
+		t->np[i]->pull_debt = had[i];
+		sum += had[i];
+	}
+	ndp_pull_test_take(t, 120 * NDP_PULL_TEST_N - sum);
+	for (i = 0; i < NDP_PULL_TEST_N; i++)
+		KUNIT_EXPECT_EQ(test, t->turns[i] + had[i], 120);
+}
+
+/* Nobody else waits: then it costs nothing, and is forgotten. */
+static void ndp_pull_test_alone(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	int i;
+
+	for (i = 1; i < NDP_PULL_TEST_N; i++)
+		list_del_init(&t->np[i]->pull_node);
+	t->np[0]->pull_debt = 50;
+	KUNIT_EXPECT_PTR_EQ(test, ndp_pullq_turn(&t->q), t->np[0]);
+	KUNIT_EXPECT_EQ(test, t->np[0]->pull_debt, 0);
+}
+
+/* However much is to be passed over, it is not done in one go. */
+static void ndp_pull_test_bounded(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	int i, sum = 0;
+
+	for (i = 0; i < NDP_PULL_TEST_N; i++)
+		t->np[i]->pull_debt = 1000;
+	KUNIT_EXPECT_NULL(test, ndp_pullq_turn(&t->q));
+	for (i = 0; i < NDP_PULL_TEST_N; i++)
+		sum += t->np[i]->pull_debt;
+	KUNIT_EXPECT_EQ(test, sum, 1000 * NDP_PULL_TEST_N - NDP_PULL_SKIP);
+}
+
+/* Idle time is not saved up, a late timer makes up for a batch at most. */
+static void ndp_pull_test_pace(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_pullq *q = &t->q;
+
+	ndp_pullq_charge(q, 100, 1000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000100ULL);
+	ndp_pullq_charge(q, 100, 1000050, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000200ULL);
+	ndp_pullq_charge(q, 100, 1000220, true);
+	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
+	ndp_pullq_charge(q, 100, 2000000, true);
+	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
+}
+
+static struct kunit_case ndp_pull_cases[] = {
+	KUNIT_CASE(ndp_pull_test_round_robin),
+	KUNIT_CASE(ndp_pull_test_debt),
+	KUNIT_CASE(ndp_pull_test_alone),
+	KUNIT_CASE(ndp_pull_test_bounded),
+	KUNIT_CASE(ndp_pull_test_pace),
+	{}
+};
+
+static struct kunit_suite ndp_pull_suite = {
+	.name = "ndp_pull",
+	.test_cases = ndp_pull_cases,
+};
+
+kunit_test_suite(ndp_pull_suite);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: retransmission timeout.
+ */
+#include <kunit/test.h>
+
+static struct ndp_sock *ndp_timer_test_sock(struct kunit *test)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->rto_floor_ns = NDP_RTO_MIN;
+	np->rto_ns = NDP_RTO_MIN;
+	return np;
+}
+
+static void ndp_rto_test_floor(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_timer_test_sock(test);
+	int i;
+
+	for (i = 0; i < 100; i++)
+		ndp_rtt_sample(np, 50 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, np->srtt_ns, 50ULL * NSEC_PER_USEC);
+	KUNIT_EXPECT_LE(test, np->rttvar_ns, 1ULL * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
+}
+
+/* srtt + 4 rttvar; the first sample's half is its variation. */
+static void ndp_rto_test_estimate(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_timer_test_sock(test);
+
+	ndp_rtt_sample(np, 4 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->srtt_ns, 4 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->rttvar_ns, 2 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), 12 * NDP_MSEC);
+	/* dev = 8 ms: var = (3 * 2 + 8) / 4, srtt = (7 * 4 + 12) / 8 */
+	ndp_rtt_sample(np, 12 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->srtt_ns, 5 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->rttvar_ns, 3500 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), 19 * NDP_MSEC);
+}
+
+static void ndp_rto_test_backoff(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_timer_test_sock(test);
+
+	np->backoff = 3;
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), 8 * NDP_RTO_MIN);
+	np->backoff = 200;
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MAX);
+	/* An estimate beyond the bound counts as it is. */
+	np->rto_ns = 2 * NDP_RTO_MAX;
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), 2 * NDP_RTO_MAX);
+}
+
+static struct kunit_case ndp_rto_cases[] = {
+	KUNIT_CASE(ndp_rto_test_floor),
+	KUNIT_CASE(ndp_rto_test_estimate),
+	KUNIT_CASE(ndp_rto_test_backoff),
+	{}
+};
+
+static struct kunit_suite ndp_rto_suite = {
+	.name = "ndp_rto",
+	.test_cases = ndp_rto_cases,
+};
+
+kunit_test_suite(ndp_rto_suite);

@@ -310,6 +310,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
+	ndp_pull_header(np, skb->dev);
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_note_pulled(np, ndp_was_pushed(nh), true);
 	ndp_earn_pull(np, ndp_was_pushed(nh), true);
@@ -600,7 +601,6 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 /* The peer has data and no credit: tell it how things stand. */
 static void ndp_rcv_probe(struct ndp_sock *np, const struct sk_buff *skb)
 {
-	ndp_pull_device(np, skb->dev);
 	/* No room: it is owed a pull as soon as there is. */
 	if (!np->pull_owed && !ndp_room(np))
 		np->pull_owed = 1;
@@ -650,6 +650,7 @@ static void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 	struct net *net = sock_net(ndp_to_sk(np));
 
+	ndp_pull_header(np, skb->dev);
 	switch (ndp_hdr_type(nh)) {
 	case NDP_ACK:
 		NDP_INC(net, ACK_IN);

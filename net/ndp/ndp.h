@@ -312,6 +312,7 @@ struct ndp_paths {
  * @dev:	device, not held: removed when it unregisters
  * @ref:	table and connections
  * @rate_bps:	link speed, bits per second; 0 when unknown
+ * @headers:	packets without payload that arrived since the last pull
  * @lock:	guards what follows
  * @round:	connections that have earned pulls, served in turn
  * @timer:	runs when @next is due and @round has something
@@ -331,6 +332,7 @@ struct ndp_pullq {
 	struct net_device	*dev;
 	refcount_t		ref;
 	u64			rate_bps;
+	atomic_t		headers;
 
 	spinlock_t		lock;		/* all below */
 	struct list_head	round;
@@ -721,6 +723,7 @@ int ndp_pull_init(void);
 void ndp_pull_exit(void);
 void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
 void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);

@@ -135,11 +135,10 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 	return (rate >> 10) * READ_ONCE(np->pullq->share);
 }
 
-/* Time that the packet which a pull elicits will take on the link. */
-static u64 ndp_pull_interval(struct ndp_sock *np)
+/* Time that a packet with a payload of @len takes on the link. */
+static u64 ndp_pull_time(struct ndp_sock *np, u32 len)
 {
-	u32 bits = 8 * (np->rcv_mss + NDP_OUTER_LEN + NDP_HDR_LEN +
-			NDP_ETH_OVERHEAD);
+	u32 bits = 8 * (len + NDP_OUTER_LEN + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
 
 	return div64_u64((u64)bits * NSEC_PER_SEC, ndp_pull_rate(np));
 }
@@ -168,28 +167,34 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/* Charge one pull; a late timer may catch up, an idle queue may not. */
-static void ndp_pullq_charge(struct ndp_pullq *q, u64 interval, u64 now,
-			     bool late)
+/*
+ * Charge one pull: @packet, the time of what it elicits, and that of the headers
+ * that shared the link, @header each, which is a hundredth of it where data
+ * goes both ways.  A late timer may catch up, an idle queue may not.
+ */
+static void ndp_pullq_charge(struct ndp_pullq *q, u64 packet, u64 header,
+			     u64 now, bool late)
 {
-	u64 slack = late ? (NDP_PULL_BATCH - 1) * interval : 0;
+	u64 slack = late ? (NDP_PULL_BATCH - 1) * packet : 0;
+	u64 headers = atomic_xchg(&q->headers, 0) * header;
 
-	q->next = max(q->next, now - slack) + interval;
+	q->next = max(q->next, now - slack) + packet + min(headers, packet);
 }
 
 /* Take a turn right now if nobody waits and the pace allows it. */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pullq *q = np->pullq;
-	u64 interval = ndp_pull_interval(np);
+	u64 packet = ndp_pull_time(np, np->rcv_mss);
+	u64 header = ndp_pull_time(np, 0);
 	u64 now = ktime_get_ns();
 	bool ok;
 
 	spin_lock(&q->lock);
 	/* Better a little early than in a packet of its own. */
-	ok = list_empty(&q->round) && q->next <= now + interval / 2 && !q->dead;
+	ok = list_empty(&q->round) && q->next <= now + packet / 2 && !q->dead;
 	if (ok)
-		ndp_pullq_charge(q, interval, now, false);
+		ndp_pullq_charge(q, packet, header, now, false);
 	spin_unlock(&q->lock);
 	return ok;
 }
@@ -278,7 +283,7 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q)
 static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
-	u64 interval = 0;
+	u64 packet = 0, header = 0;
 	bool again;
 
 	list_del_init(&np->pull_node);
@@ -286,14 +291,15 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 
 	spin_lock(&np->lock);
 	if (np->pullq == q && ndp_pull_pending(np)) {
-		interval = ndp_pull_interval(np);
+		packet = ndp_pull_time(np, np->rcv_mss);
+		header = ndp_pull_time(np, 0);
 		ndp_pull_grant(np);
 		ndp_send_pull(np);
 	}
 	again = np->pullq == q && ndp_pull_pending(np);
 	spin_lock(&q->lock);
-	if (interval)
-		ndp_pullq_charge(q, interval, now, true);
+	if (packet)
+		ndp_pullq_charge(q, packet, header, now, true);
 	again = again && !q->dead;
 	if (again)
 		list_add_tail(&np->pull_node, &q->round);
@@ -376,6 +382,20 @@ void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
 	ndp_pull_detach(np);
 	np->pullq = q;
 	np->pullq_dev = dev;
+}
+
+/**
+ * ndp_pull_header - a packet without payload has arrived
+ * @np:		connection
+ * @dev:	device
+ *
+ * Context: np->lock held, RCU read side; the caller has a reference.
+ */
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
+{
+	ndp_pull_device(np, dev);
+	if (np->pullq)
+		atomic_inc(&np->pullq->headers);
 }
 
 /* A round trip's worth of arrivals: is the pace right?  Context: q->lock held. */

@@ -103,14 +103,29 @@ static void ndp_pull_test_pace(struct kunit *test)
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
-	ndp_pullq_charge(q, 100, 1000000, false);
+	ndp_pullq_charge(q, 100, 1, 1000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000100ULL);
-	ndp_pullq_charge(q, 100, 1000050, false);
+	ndp_pullq_charge(q, 100, 1, 1000050, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000200ULL);
-	ndp_pullq_charge(q, 100, 1000220, true);
+	ndp_pullq_charge(q, 100, 1, 1000220, true);
 	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
-	ndp_pullq_charge(q, 100, 2000000, true);
+	ndp_pullq_charge(q, 100, 1, 2000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
+}
+
+/* Headers have their time on the link, but no more than a packet's in all. */
+static void ndp_pull_test_headers(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_pullq *q = &t->q;
+
+	atomic_set(&q->headers, 7);
+	ndp_pullq_charge(q, 100, 2, 1000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000114ULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&q->headers), 0);
+	atomic_set(&q->headers, 100000);
+	ndp_pullq_charge(q, 100, 2, 1000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
 }
 
 static struct kunit_case ndp_pull_cases[] = {
@@ -119,6 +134,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_alone),
 	KUNIT_CASE(ndp_pull_test_bounded),
 	KUNIT_CASE(ndp_pull_test_pace),
+	KUNIT_CASE(ndp_pull_test_headers),
 	{}
 };
 

@@ -28,7 +28,8 @@ timeout=$(sed -n 's/^timeout=//p' settings)
 
 # As the lab's runner has it, see tools/lab/run.
 splat='WARNING:|BUG:|Oops|Call Trace|INFO: task|rcu: INFO:|detected (expedited )?stall'
-splat+='|kthread starved|general protection|refcount_t|unregister_netdevice: waiting|kmemleak: .*suspected'
+splat+='|kthread starved|general protection|refcount_t|unregister_netdevice: waiting'
+splat+='|kmemleak: .*suspected'
 
 run_one() {
 	local test=$1 number=$2 program=./$1 code verdict complaint

@@ -452,7 +452,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pull_told:	of it, what the peer was told
  * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
- * @pull_debt:	turns had: first-window packets that arrived while others waited
+ * @pull_debt:	turns had: first-window packets that arrived whole
  * @rcv_bytes:	payload received in order, modulo 2^32
  * @read_bytes:	of it, read; under the socket lock
  * @rcv_mss:	largest payload seen

@@ -5,8 +5,8 @@
  * Every arriving packet, trimmed or whole, earns its sender one pull.  Pulls
  * are sent from one queue per receiving device, paced so that the packets that
  * they elicit arrive at the link's rate, whoever sends them.  Connections take
- * turns, one pull a turn; who got packets of a first window through while others
- * waited has had that many turns already.  A lone sender's pull leaves at once when the pace
+ * turns, one pull a turn; who got packets of a first window through has had that
+ * many turns already, if others wait.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
  *
  * The device is the bottom one: below VLANs and macvlans, across namespaces,
@@ -14,7 +14,7 @@
  * bond) is taken as it is; its speed is theirs together.
  *
  * The rate is the sysctl's, else the link's speed, asked for in notifiers and
- * never on the data path, else 10 Gb/s.  Where more than a tenth of the pulled
+ * never on the data path, else 10 Gb/s.  Where more than a quarter of the pulled
  * packets come trimmed the link behind is slower than we think, or shared: the
  * rate falls by a tenth per round trip, and recovers by a hundredth.  Not while
  * first windows come in: it is they that fill the queue then, and an incast
@@ -193,8 +193,11 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	spin_lock(&q->lock);
 	/* Better a little early than in a packet of its own. */
 	ok = list_empty(&q->round) && q->next <= now + packet / 2 && !q->dead;
-	if (ok)
+	if (ok) {
 		ndp_pullq_charge(q, packet, header, now, false);
+		/* The link has time to spare, which pays for a turn. */
+		np->pull_debt -= !!np->pull_debt;
+	}
 	spin_unlock(&q->lock);
 	return ok;
 }
@@ -403,7 +406,7 @@ static void ndp_pullq_judge(struct ndp_pullq *q)
 {
 	bool pushed = (q->pushed_in + q->pushed_before) * 10 > q->pulled_in;
 
-	if (q->trimmed_in * 10 <= q->pulled_in)
+	if (q->trimmed_in * 4 <= q->pulled_in)
 		q->share = min_t(u32, q->share + NDP_SHARE_FULL / 100,
 				 NDP_SHARE_FULL);
 	else if (!pushed)
@@ -430,7 +433,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	if (!pulled && !trimmed && !list_empty(&q->round))
+	if (!pulled && !trimmed)
 		np->pull_debt++;
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;

@@ -58,7 +58,7 @@ in_ns "$H0" tcpdump -i eth0 -s 96 -c 1 -U -w "$TMP/first.pcap" "udp dst port $ND
 spying=$!
 wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
 serve "$H1" -i 400 $OPEN
-background fetch "$H0" -i 400 -s 6000000 -r 6000000 10.0.0.2 $OPEN
+background fetch "$H0" -u "$TMP/over" -i 400 -s 6000000 -r 6000000 10.0.0.2 $OPEN
 client=$PID
 wait $spying
 live=$(spy)
@@ -105,6 +105,7 @@ forged "an opening to a closed port, 100 times" DropNoListener=100 "$H0" "$H1" \
 		$live -i 1 psn 10.0.0.2 $OPEN
 }
 
+touch "$TMP/over"
 # One packet that opens, a hundred times: one connection.
 in_ns "$H1" timeout 60 ndp_xfer listen -d -n 1 5001 >"$TMP/replayed" 2>&1 &
 replayed=$!

@@ -65,14 +65,18 @@ lost() {
 	check "so many were lost" [ "$(cat "$TMP/lost")" -gt 0 ]
 }
 
-# both NAME ARGS...: a transfer with ndp_xfer's arguments on both sides
+# both NAME ARGS...: two transfers at once, so that pulls wait for their turn and do
+# not ride on ACKs, with ndp_xfer's arguments on both sides
 both() {
-	local name=$1 bad=0
+	local name=$1 bad=0 other
 
 	shift
 	PORT=$((PORT + 1))
-	serve "${HOST[1]}" "$@" $PORT
+	serve "${HOST[1]}" -n 2 "$@" $PORT
+	fetch "${HOST[0]}" -s 1000000 -r 1000000 "$@" "${ADDRESS[1]}" $PORT &
+	other=$!
 	fetch "${HOST[0]}" -s 1000000 -r 1000000 "$@" "${ADDRESS[1]}" $PORT || bad=1
+	wait $other || bad=1
 	served || bad=1
 	check "$name" [ $bad -eq 0 ]
 }

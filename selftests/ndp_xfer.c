@@ -5,7 +5,7 @@
  *
  *	ndp_xfer listen [-p tcp|ndp] [-n CONNECTIONS] [-dfiw] PORT
  *	ndp_xfer connect [-p tcp|ndp] [-n CONNECTIONS] [-j AT-ONCE] [-s BYTES]
- *		[-r BYTES] [-dfitw] ADDRESS PORT
+ *		[-r BYTES] [-dfituw] ADDRESS PORT
  *
  * The client tells the server in 16 bytes how much it will send and how much it
  * wants back (-s, -r); both directions then run at the same time.  Content is a
@@ -17,6 +17,7 @@
  *	-f	the server speaks first, on both sides
  *	-i MS	pause so long after each 64 KiB written
  *	-w MS	pause so long after each read of up to 64 KiB
+ *	-u FILE	keep the last 64 KiB until there is such a file
  *	-t	print how long each connection took, from connect() to the end
  */
 #include <arpa/inet.h>
@@ -43,6 +44,7 @@ static bool server_first;
 static bool timed;
 static int idle_ms;
 static int slow_ms;
+static const char *until_file;
 
 static const char greeting[] = "220 ready";
 
@@ -105,6 +107,8 @@ static void exchange(int fd, __u64 out, __u64 in, bool server)
 				have = sizeof(obuf);
 				if (have > out - sent)
 					have = out - sent;
+				while (until_file && have == out - sent && access(until_file, F_OK))
+					usleep(100000);
 				fill(obuf, have, sent, server);
 				off = 0;
 			}
@@ -289,7 +293,7 @@ int main(int argc, char **argv)
 	listening = !strcmp(argv[1], "listen");
 	argc--;
 	argv++;
-	while ((opt = getopt(argc, argv, "p:n:j:s:r:dfi:tw:")) != -1) {
+	while ((opt = getopt(argc, argv, "p:n:j:s:r:dfi:tu:w:")) != -1) {
 		switch (opt) {
 		case 'p':
 			family = strcmp(optarg, "tcp") ? AF_NDP : AF_INET;
@@ -317,6 +321,9 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			timed = true;
+			break;
+		case 'u':
+			until_file = optarg;
 			break;
 		case 'w':
 			slow_ms = atoi(optarg);

@@ -391,6 +391,8 @@ test_bit_errors() {
 	# the sender leaves checksums to the device; a flip must still be seen
 	start_receiver udpreceive
 	frames udp 10.0.0.2 500 1400
+	# what is sent may not have left yet
+	sleep 1
 	wait_for 60 settled "$(stat "$NEAR" h0 tx_frames)"
 	sleep 1
 	stop_receiver

@@ -65,29 +65,26 @@ lost() {
 	check "so many were lost" [ "$(cat "$TMP/lost")" -gt 0 ]
 }
 
-# both NAME ARGS...: two transfers at once, so that pulls wait for their turn and do
-# not ride on ACKs, with ndp_xfer's arguments on both sides
+# both NAME ARGS...: a transfer with ndp_xfer's arguments on both sides
 both() {
-	local name=$1 bad=0 other
+	local name=$1 bad=0
 
 	shift
 	PORT=$((PORT + 1))
-	serve "${HOST[1]}" -n 2 "$@" $PORT
-	fetch "${HOST[0]}" -s 1000000 -r 1000000 "$@" "${ADDRESS[1]}" $PORT &
-	other=$!
+	serve "${HOST[1]}" "$@" $PORT
 	fetch "${HOST[0]}" -s 1000000 -r 1000000 "$@" "${ADDRESS[1]}" $PORT || bad=1
-	wait $other || bad=1
 	served || bad=1
 	check "$name" [ $bad -eq 0 ]
 }
 
 leaf_spine hosts=2 leaves=1 spines=1 rate=100mbit delay=10us mtu=9000
 
-lose $PULL 0 pass random determ drop 2
-both "every second PULL lost"
+# A pull rides on an ACK if it can.
+lose $ACK 8 pass random determ drop 2
+both "every second ACK lost, with its pull"
 check "so many were lost" [ "$(lose_none)" -gt 0 ]
-lose_for 3 $PULL 0 drop
-both "all PULLs lost for 3 s"
+lose_for 3 $ACK 8 drop
+both "all ACKs lost for 3 s, with their pulls"
 lost
 lose_for 3 $ACK 2 drop
 both "final ACKs lost for 3 s"
@@ -104,10 +101,13 @@ check "no socket is left" wait_for 20 quiet "${HOST[@]}"
 	done >"$TMP/pages"
 ) &
 watching=$!
-# More than both buffers, and the default one's first window, hold.
+# More than both buffers, and the default one's first window, hold.  What a reader
+# makes room for is told by a PULL.
+lose $PULL 0 pass random determ drop 2
 serve "${HOST[1]}" -w 20 6000
-check "slow reader" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
+check "slow reader, every second PULL lost" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
 check "slow reader's end" served
+check "so many were lost" [ "$(lose_none)" -gt 0 ]
 serve "${HOST[1]}" 6001
 check "slow reader of what the server sends" \
 	fetch "${HOST[0]}" -w 20 -r 12000000 "${ADDRESS[1]}" 6001

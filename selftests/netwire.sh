@@ -21,7 +21,7 @@ require_program ip ethtool python3 sha256sum
 require_module netwire
 
 cat >"$TMP/frames.py" <<'EOF'
-import hashlib, signal, socket, struct, sys
+import hashlib, signal, socket, struct, sys, time
 
 TYPE = 0x88b5			# for experiments
 
@@ -134,6 +134,7 @@ def flood(dev):
         except OSError as e:
             if e.errno in (6, 19):		# ENXIO, ENODEV
                 break
+            time.sleep(0.001)
 
 globals()[sys.argv[1]](*sys.argv[2:])
 EOF
@@ -390,6 +391,9 @@ test_bit_errors() {
 
 	# the sender leaves checksums to the device; a flip must still be seen
 	start_receiver udpreceive
+	# while an address is asked for, only so many packets wait for it
+	ip_near neighbour replace 10.0.0.2 lladdr "$(far cat /sys/class/net/s0/address)" \
+		dev h0 nud permanent
 	frames udp 10.0.0.2 500 1400
 	# what is sent may not have left yet
 	sleep 1

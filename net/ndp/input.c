@@ -252,7 +252,7 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 	/* Nothing is missing and nothing follows: no pulled packet will come. */
 	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1) {
 		np->reserved = 0;
-		np->pull_debt = 0;
+		ndp_pull_even(np);
 	}
 }
 

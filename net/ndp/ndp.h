@@ -452,7 +452,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pull_told:	of it, what the peer was told
  * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
- * @pull_debt:	turns had: first-window packets that arrived whole
+ * @pull_debt:	turns had: first-window packets that arrived whole; under
+ *		@pullq's lock
  * @rcv_bytes:	payload received in order, modulo 2^32
  * @read_bytes:	of it, read; under the socket lock
  * @rcv_mss:	largest payload seen
@@ -723,6 +724,7 @@ int ndp_pull_init(void);
 void ndp_pull_exit(void);
 void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
+void ndp_pull_even(struct ndp_sock *np);
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);

@@ -354,6 +354,7 @@ void ndp_pull_detach(struct ndp_sock *np)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
+	np->pull_debt = 0;
 	/* Not in the round although queued: being served, which will see. */
 	queued = np->pull_queued && !list_empty(&np->pull_node);
 	if (queued) {
@@ -385,6 +386,23 @@ void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
 	ndp_pull_detach(np);
 	np->pullq = q;
 	np->pullq_dev = dev;
+}
+
+/**
+ * ndp_pull_even - the sender has nothing more: its turns are forgotten
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_pull_even(struct ndp_sock *np)
+{
+	struct ndp_pullq *q = np->pullq;
+
+	if (!q || !READ_ONCE(np->pull_debt))
+		return;
+	spin_lock(&q->lock);
+	np->pull_debt = 0;
+	spin_unlock(&q->lock);
 }
 
 /**

@@ -63,7 +63,7 @@ done
 for h in 0 1; do
 	ip -n "${HOST[h]}" link set eth0 type netwire rate 10gbit ber 0
 done
-transfer "100 MB" 100000000
+transfer "$((100 / FEWER)) MB" $((100000000 / FEWER))
 
 is "nothing was given up" \
 	"$(ndp_stat "${HOST[0]}" GivenUp) $(ndp_stat "${HOST[1]}" GivenUp)" "0 0"

@@ -23,7 +23,7 @@ for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root netem duplicate 100% delay 1ms 1ms ||
 		die "no netem"
 done
-once "all duplicated and reordered" 1000 5000 20
+once "all duplicated and reordered" $((1000 / FEWER)) 5000 20
 
 for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root ndp limit 8
@@ -36,4 +36,4 @@ tc -n "${LEAF[0]}" filter add dev h1 ingress protocol ip u32 match ip protocol 1
 	sleep 4
 	tc -n "${LEAF[0]}" qdisc del dev h1 clsact
 ) &
-once "no ACK for 4 s" 1000 5001 200
+once "no ACK for 4 s" $((1000 / FEWER)) 5001 $((200 / FEWER))

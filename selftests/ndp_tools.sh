@@ -22,6 +22,16 @@ says() {
 
 show() { in_ns "$H0" ndp path show "$@" | tr '\n' ';'; }
 
+# captured PACKETS BYTES NAME: a transfer of so many bytes, its first packets captured
+captured() {
+	in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c "$1" \
+		"udp dst port $NDP_PORT and greater 1000" >"$TMP/capture" 2>"$TMP/tcpdump" &
+	wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
+	serve "$H1" 5000
+	check "$3" fetch "$H0" -s "$2" 10.0.0.2 5000
+	check "$3: its end" served
+}
+
 wire_pair rate=1gbit mtu=9000
 ip -n "$H1" address add 10.9.0.2/32 dev lo
 ip -n "$H0" route add 10.9.0.2 via 10.0.0.2
@@ -65,12 +75,7 @@ says "no batch" 1 "No such file" ndp -b "$TMP/none"
 check "delete what the batch added" in_ns "$H0" ndp path del 10.3.0.1
 
 # Packets take them.
-in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c 200 "udp dst port $NDP_PORT and greater 1000" \
-	>"$TMP/capture" 2>"$TMP/tcpdump" &
-wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
-serve "$H1" 5000
-check "a transfer over both paths" fetch "$H0" -s 4000000 10.0.0.2 5000
-check "its end" served
+captured 200 4000000 "a transfer over both paths"
 is "packets went over these paths only" \
 	"$(sed -n 's/.* IP 10.0.0.1\.\([0-9]*\) > \([0-9.]*\)\.'$NDP_PORT':.*/\1 \2/p' \
 		"$TMP/capture" | sort -u | tr '\n' ';')" "50001 10.0.0.2;50002 10.9.0.2;"
@@ -85,12 +90,7 @@ is "none is left" "$(show 10.0.0.2)" ""
 # The alias of a prefix keeps the host's bits.
 check "add the alias of a prefix" in_ns "$H0" ndp path add 10.0.0.0/24 via 10.9.0.0
 is "show it" "$(show 10.0.0.0/24)" "10.0.0.0/24 via 10.9.0.0 entropy random;"
-in_ns "$H1" timeout 60 tcpdump -n -l -i eth0 -c 20 "udp dst port $NDP_PORT and greater 1000" \
-	>"$TMP/capture" 2>"$TMP/tcpdump" &
-wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
-serve "$H1" 5000
-check "a transfer to the alias" fetch "$H0" -s 400000 10.0.0.2 5000
-check "the alias's end" served
+captured 20 400000 "a transfer to the alias"
 is "packets went to the alias" \
 	"$(sed -n 's/.* > \([0-9.]*\)\.'$NDP_PORT':.*/\1/p' "$TMP/capture" | sort -u)" 10.9.0.2
 check "delete the prefix" in_ns "$H0" ndp path del 10.0.0.0/24

@@ -45,11 +45,12 @@
 #include <linux/ndp.h>
 #include <linux/pkt_sch_ndp.h>
 
+#include "options.h"
+
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP	262
 #endif
 
-#define EXIT_USAGE	2
 #define CHUNK		0x100000
 #define NSEC		1000000000LL
 /* Listeners are up this long before the first flow starts. */
@@ -89,7 +90,7 @@ struct flow {
 	int		then;		/* the flow that starts when this one ends */
 	struct end	tx, rx;
 	__u64		sent, got;
-	__u64		replied, answered;
+	__s64		replied, answered;
 	__u64		*series;	/* bytes received, per bin */
 	__u64		got_warm;	/* of that, before the measurement began */
 	__s64		first, finish, acked;
@@ -109,14 +110,14 @@ static struct {
 	__u64		size;
 	__s64		time;
 	__s64		warmup;
-	__u64		seed;
-	int		port;
-	int		iw;
-	__u64		reply;
+	__s64		seed;
+	__s64		port;
+	__s64		iw;
+	__s64		reply;
 	__s64		bin;
 	double		load;
 	double		rate;
-	int		repeat;
+	__s64		repeat;
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
@@ -444,7 +445,7 @@ static void sort_flows(void)
 static int new_socket(const struct host *h)
 {
 	int family = opt.proto == PROTO_NDP ? AF_NDP : AF_INET;
-	int one = 1, fd;
+	int iw = opt.iw, one = 1, fd;
 
 	if (setns(h->ns, CLONE_NEWNET))
 		err(EXIT_FAILURE, "setns");
@@ -458,9 +459,8 @@ static int new_socket(const struct host *h)
 	if (opt.proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
 						 sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
-	if (opt.proto == PROTO_NDP && opt.iw &&
-	    setsockopt(fd, SOL_NDP, NDP_IW, &opt.iw, sizeof(opt.iw)))
-		err(EXIT_FAILURE, "initial window of %d", opt.iw);
+	if (opt.proto == PROTO_NDP && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
+		err(EXIT_FAILURE, "initial window of %d", iw);
 	return fd;
 }
 
@@ -494,7 +494,7 @@ static void open_listener(int i)
 		err(EXIT_FAILURE, "fast open");
 	if (bind(h->listener.fd, (struct sockaddr *)&at, sizeof(at)) ||
 	    listen(h->listener.fd, backlog))
-		err(EXIT_FAILURE, "host %d: listening on port %d", i, opt.port);
+		err(EXIT_FAILURE, "host %d: listening on port %lld", i, opt.port);
 	watch(&h->listener, EPOLLIN, EPOLL_CTL_ADD);
 }
 
@@ -663,7 +663,7 @@ static bool all_done(const struct flow *f)
 /* The receiver's part of --reply. */
 static void send_reply(struct flow *f)
 {
-	__u64 left = opt.reply - f->replied;
+	__s64 left = opt.reply - f->replied;
 	ssize_t done;
 
 	done = send(f->rx.fd, out_data, left < CHUNK ? left : CHUNK, MSG_NOSIGNAL);
@@ -944,7 +944,7 @@ static const struct counter {
 	{ "ecn_other", offsetof(struct tc_ndp_xstats, ecn_other) },
 };
 
-#define N_COUNTERS	(sizeof(counters) / sizeof(*counters))
+#define N_COUNTERS	ARRAY_SIZE(counters)
 
 static struct group {
 	char		name[64];
@@ -1201,20 +1201,6 @@ static int report(__s64 end)
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static long long parse_number(const char *what, const char *text)
-{
-	long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (end != text && (*end == 'K' || *end == 'M'))
-		value *= *end++ == 'K' ? 1000 : 1000000;
-	if (errno || end == text || *end || value < 0)
-		errx(EXIT_USAGE, "%s \"%s\" is not a number", what, text);
-	return value;
-}
-
 static double parse_fraction(const char *what, const char *text)
 {
 	char *end;
@@ -1229,21 +1215,84 @@ static void parse_size(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (!strcmp(text, sizes[i].name))
 			opt.sizes = &sizes[i];
 	if (!opt.sizes)
 		opt.size = parse_number("size", text);
 }
 
-static enum proto proto_by_name(const char *name)
-{
-	unsigned int i;
+/* The options that are numbers: where each goes, in which unit. */
+static const struct {
+	int		letter;
+	const char	*what;
+	__s64		*to;
+	__s64		unit;
+} numbers[] = {
+	{ 't', "time", &opt.time, 1000000 },
+	{ 'w', "warmup", &opt.warmup, 1000000 },
+	{ 'b', "bin", &opt.bin, 1000 },
+	{ 'r', "seed", &opt.seed, 1 },
+	{ 'i', "initial window", &opt.iw, 1 },
+	{ 'P', "port", &opt.port, 1 },
+	{ 'n', "repetitions", &opt.repeat, 1 },
+	{ 'A', "reply", &opt.reply, 1 },
+};
 
-	for (i = 0; i < sizeof(proto_names) / sizeof(*proto_names); i++)
-		if (!strcmp(name, proto_names[i]))
-			return i;
-	errx(EXIT_USAGE, "protocol \"%s\" is not one of ndp, tcp, dctcp, mptcp, tfo", name);
+static bool set_number(int letter, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].letter != letter)
+			continue;
+		*numbers[i].to = parse_number(numbers[i].what, text) * numbers[i].unit;
+		return true;
+	}
+	return false;
+}
+
+static void set_option(int letter, const char *text)
+{
+	switch (letter) {
+	case 'H':
+		opt.hosts = text;
+		break;
+	case 'Q':
+		opt.ports = text;
+		break;
+	case 'p':
+		opt.proto = parse_name("protocol", text, proto_names,
+				       ARRAY_SIZE(proto_names));
+		break;
+	case 'f':
+		opt.matrix = text;
+		break;
+	case 'g':
+		opt.pattern = text;
+		break;
+	case 's':
+		parse_size(text);
+		break;
+	case 'l':
+		opt.load = parse_fraction("load", text);
+		break;
+	case 'R':
+		opt.rate = parse_fraction("rate", text);
+		break;
+	case 'v':
+		opt.verify = true;
+		break;
+	case 'a':
+		opt.acked = true;
+		break;
+	case 'h':
+		usage(stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		usage(stderr);
+		exit(EXIT_USAGE);
+	}
 }
 
 static void parse(int argc, char **argv)
@@ -1272,70 +1321,9 @@ static void parse(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "H:p:f:g:s:l:t:w:r:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'H':
-			opt.hosts = optarg;
-			break;
-		case 'Q':
-			opt.ports = optarg;
-			break;
-		case 'p':
-			opt.proto = proto_by_name(optarg);
-			break;
-		case 'f':
-			opt.matrix = optarg;
-			break;
-		case 'g':
-			opt.pattern = optarg;
-			break;
-		case 's':
-			parse_size(optarg);
-			break;
-		case 't':
-			opt.time = parse_number("time", optarg) * 1000000;
-			break;
-		case 'w':
-			opt.warmup = parse_number("warmup", optarg) * 1000000;
-			break;
-		case 'r':
-			opt.seed = parse_number("seed", optarg);
-			break;
-		case 'i':
-			opt.iw = parse_number("initial window", optarg);
-			break;
-		case 'P':
-			opt.port = parse_number("port", optarg);
-			break;
-		case 'l':
-			opt.load = parse_fraction("load", optarg);
-			break;
-		case 'R':
-			opt.rate = parse_fraction("rate", optarg);
-			break;
-		case 'n':
-			opt.repeat = parse_number("repetitions", optarg);
-			break;
-		case 'A':
-			opt.reply = parse_number("reply", optarg);
-			break;
-		case 'b':
-			opt.bin = parse_number("bin", optarg) * 1000;
-			break;
-		case 'v':
-			opt.verify = true;
-			break;
-		case 'a':
-			opt.acked = true;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			usage(stderr);
-			exit(EXIT_USAGE);
-		}
-	}
+	while ((c = getopt_long(argc, argv, "H:p:f:g:s:l:t:w:r:h", options, NULL)) != -1)
+		if (!set_number(c, optarg))
+			set_option(c, optarg);
 	if (optind != argc || !opt.hosts || (!opt.matrix && !opt.pattern)) {
 		usage(stderr);
 		exit(EXIT_USAGE);

@@ -29,7 +29,8 @@
 #include <unistd.h>
 #include <linux/ndp.h>
 
-#define EXIT_USAGE	2
+#include "options.h"
+
 #define BUFFER		(256 * 1024)
 
 enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP };
@@ -372,28 +373,6 @@ static void do_connect(void)
 	serve(sock, file, start);
 }
 
-static long long parse_number(const char *what, const char *text)
-{
-	long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < 0)
-		errx(EXIT_USAGE, "%s \"%s\" is not a number", what, text);
-	return value;
-}
-
-static enum proto proto_by_name(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(proto_names) / sizeof(*proto_names); i++)
-		if (!strcmp(name, proto_names[i]))
-			return i;
-	errx(EXIT_USAGE, "protocol \"%s\" is not one of ndp, tcp, dctcp", name);
-}
-
 static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -420,7 +399,8 @@ static void parse(int argc, char **argv)
 			opt.accept = parse_number("count", optarg);
 			break;
 		case 'p':
-			opt.proto = proto_by_name(optarg);
+			opt.proto = parse_name("protocol", optarg, proto_names,
+					       ARRAY_SIZE(proto_names));
 			break;
 		case 'f':
 			opt.file = optarg;

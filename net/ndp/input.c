@@ -285,13 +285,12 @@ static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 	ndp_pull_request(np);
 }
 
-static void ndp_answer(struct ndp_sock *np, const struct sk_buff *skb,
-		       enum ndp_type type)
+static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
+		       const struct ndphdr *nh, u8 tos)
 {
-	const struct ndphdr *nh = ndp_hdr(skb);
 	u8 flags = nh->flags & NDP_F_RTX;
 
-	if (INET_ECN_is_ce(ip_hdr(skb)->tos))
+	if (INET_ECN_is_ce(tos))
 		flags |= NDP_F_ECE;
 	if (np->fin_sent && np->snd_una == np->snd_nxt)
 		flags |= NDP_F_LAST;
@@ -314,7 +313,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_note_pulled(np, ndp_was_pushed(nh), true);
 	ndp_earn_pull(np, ndp_was_pushed(nh), true);
-	ndp_answer(np, skb, NDP_NACK);
+	ndp_answer(np, NDP_NACK, nh, ip_hdr(skb)->tos);
 	kfree_skb(skb);
 }
 
@@ -340,22 +339,16 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	struct sock *sk = ndp_to_sk(np);
 	struct ndphdr nh = *ndp_hdr(skb);
 	u8 tos = ip_hdr(skb)->tos;
-	u32 psn = ntohl(nh.psn);
 	unsigned int len = ntohs(nh.len);
-	u8 flags = nh.flags & NDP_F_RTX;
 
 	np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_rcv_strip(skb, &nh);
 	ndp_note_pulled(np, ndp_was_pushed(&nh), false);
 	ndp_rcv_queue(np, skb);
-	ndp_note_last(np, &nh, psn);
+	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_earn_pull(np, ndp_was_pushed(&nh), false);
-	if (INET_ECN_is_ce(tos))
-		flags |= NDP_F_ECE;
-	if (np->fin_sent && np->snd_una == np->snd_nxt)
-		flags |= NDP_F_LAST;
-	ndp_send_answer(np, NDP_ACK, psn, ntohs(nh.path), flags);
+	ndp_answer(np, NDP_ACK, &nh, tos);
 	if (np->rcv_fin && sock_flag(sk, SOCK_DEAD))
 		np->orphan_at = 0;
 	ndp_conn_check_done(np);
@@ -396,7 +389,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
 		np->info.dups_in++;
-		ndp_answer(np, skb, NDP_ACK);
+		ndp_answer(np, NDP_ACK, nh, ip_hdr(skb)->tos);
 		kfree_skb(skb);
 		return;
 	}

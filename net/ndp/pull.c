@@ -135,12 +135,21 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 	return (rate >> 10) * READ_ONCE(np->pullq->share);
 }
 
-/* Time that a packet with a payload of @len takes on the link. */
-static u64 ndp_pull_time(struct ndp_sock *np, u32 len)
-{
-	u32 bits = 8 * (len + NDP_OUTER_LEN + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
+/* What a pull takes of the link: times in nanoseconds. */
+struct ndp_pull_cost {
+	u64	packet;		/* that it elicits */
+	u64	header;		/* of one that was trimmed */
+};
 
-	return div64_u64((u64)bits * NSEC_PER_SEC, ndp_pull_rate(np));
+static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
+{
+	u64 rate = ndp_pull_rate(np);
+	u64 bits = 8 * (NDP_OUTER_LEN + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
+
+	return (struct ndp_pull_cost) {
+		.packet = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
+		.header = div64_u64(bits * NSEC_PER_SEC, rate),
+	};
 }
 
 static bool ndp_pull_pending(const struct ndp_sock *np)
@@ -168,33 +177,32 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 }
 
 /*
- * Charge one pull: @packet, the time of what it elicits, and that of the headers
- * that shared the link, @header each, which is a hundredth of it where data
- * goes both ways.  A late timer may catch up, an idle queue may not.
+ * Charge one pull: the packet, and the headers that shared the link, which is a
+ * hundredth of it where data goes both ways.  A late timer may catch up, an idle
+ * queue may not.
  */
-static void ndp_pullq_charge(struct ndp_pullq *q, u64 packet, u64 header,
+static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			     u64 now, bool late)
 {
-	u64 slack = late ? (NDP_PULL_BATCH - 1) * packet : 0;
-	u64 headers = atomic_xchg(&q->headers, 0) * header;
+	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.packet : 0;
+	u64 headers = atomic_xchg(&q->headers, 0) * cost.header;
 
-	q->next = max(q->next, now - slack) + packet + min(headers, packet);
+	q->next = max(q->next, now - slack) + cost.packet + min(headers, cost.packet);
 }
 
 /* Take a turn right now if nobody waits and the pace allows it. */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pullq *q = np->pullq;
-	u64 packet = ndp_pull_time(np, np->rcv_mss);
-	u64 header = ndp_pull_time(np, 0);
+	struct ndp_pull_cost cost = ndp_pull_cost(np);
 	u64 now = ktime_get_ns();
 	bool ok;
 
 	spin_lock(&q->lock);
 	/* Better a little early than in a packet of its own. */
-	ok = list_empty(&q->round) && q->next <= now + packet / 2 && !q->dead;
+	ok = list_empty(&q->round) && q->next <= now + cost.packet / 2 && !q->dead;
 	if (ok) {
-		ndp_pullq_charge(q, packet, header, now, false);
+		ndp_pullq_charge(q, cost, now, false);
 		/* The link has time to spare, which pays for a turn. */
 		np->pull_debt -= !!np->pull_debt;
 	}
@@ -286,7 +294,7 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q)
 static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
-	u64 packet = 0, header = 0;
+	struct ndp_pull_cost cost = {};
 	bool again;
 
 	list_del_init(&np->pull_node);
@@ -294,15 +302,14 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 
 	spin_lock(&np->lock);
 	if (np->pullq == q && ndp_pull_pending(np)) {
-		packet = ndp_pull_time(np, np->rcv_mss);
-		header = ndp_pull_time(np, 0);
+		cost = ndp_pull_cost(np);
 		ndp_pull_grant(np);
 		ndp_send_pull(np);
 	}
 	again = np->pullq == q && ndp_pull_pending(np);
 	spin_lock(&q->lock);
-	if (packet)
-		ndp_pullq_charge(q, packet, header, now, true);
+	if (cost.packet)
+		ndp_pullq_charge(q, cost, now, true);
 	again = again && !q->dead;
 	if (again)
 		list_add_tail(&np->pull_node, &q->round);

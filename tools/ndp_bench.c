@@ -323,27 +323,45 @@ static void add_flows(int src, int dst)
 	}
 }
 
+/* "SRC->DST", then words with a number each. */
+static bool parse_flow(char *line)
+{
+	long long value[] = { n_flows + 1, 0, 0 };
+	static const char *const words[] = { "id", "start", "size" };
+	char *word = strtok(line, " \t\n"), *number, *end;
+	unsigned int i;
+	int src, dst, at;
+
+	if (sscanf(word, "%d->%d%n", &src, &dst, &at) != 2 || word[at])
+		return false;
+	while ((word = strtok(NULL, " \t\n"))) {
+		for (i = 0; i < ARRAY_SIZE(words) && strcmp(word, words[i]); i++)
+			;
+		number = strtok(NULL, " \t\n");
+		if (i == ARRAY_SIZE(words) || !number)
+			return false;
+		value[i] = strtoll(number, &end, 10);
+		if (end == number || *end || value[i] < 0)
+			return false;
+	}
+	add_flow(src, dst, value[0], value[1] / 1000, value[2]);
+	return true;
+}
+
 static void read_matrix(void)
 {
 	FILE *f = fopen(opt.matrix, "r");
-	long long start, size;
+	int number = 0;
 	char line[256];
-	int src, dst, id;
 
 	if (!f)
 		err(EXIT_FAILURE, "%s", opt.matrix);
 	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "Nodes", 5) || !strncmp(line, "Connections", 11) ||
-		    line[0] == '#' || line[0] == '\n')
-			continue;
-		start = 0;
-		size = 0;
-		id = n_flows + 1;
-		if (sscanf(line, "%d->%d id %d start %lld size %lld", &src, &dst, &id, &start,
-			   &size) < 2 || start < 0 || size < 0)
-			errx(EXIT_FAILURE, "%s: cannot read \"%s\"", opt.matrix,
-			     strtok(line, "\n"));
-		add_flow(src, dst, id, start / 1000, size);
+		number++;
+		if (strncmp(line, "Nodes", 5) && strncmp(line, "Connections", 11) &&
+		    !strchr("#\r\n", line[0]) && !parse_flow(line))
+			errx(EXIT_FAILURE, "%s: line %d is not \"SRC->DST id N start PS size BYTES\"",
+			     opt.matrix, number);
 	}
 	fclose(f);
 }
@@ -671,7 +689,8 @@ static void send_reply(struct flow *f)
 		fail(f, "replying");
 	if (done > 0)
 		f->replied += done;
-	watch(&f->rx, f->replied < opt.reply ? EPOLLOUT : EPOLLET, EPOLL_CTL_MOD);
+	/* What is left is the end, which a sender on another machine says. */
+	watch(&f->rx, f->replied < opt.reply ? EPOLLOUT : EPOLLIN | EPOLLET, EPOLL_CTL_MOD);
 }
 
 static void take_reply(struct flow *f)
@@ -683,8 +702,10 @@ static void take_reply(struct flow *f)
 		f->answered += n;
 	else if (!n || errno != EAGAIN)
 		fail(f, "the reply");
-	if (f->answered == opt.reply)
+	if (f->answered == opt.reply) {
+		f->got = f->sent;
 		f->finish = now;
+	}
 }
 
 static void note_acked(struct flow *f)
@@ -781,7 +802,7 @@ static void on_receiver(struct flow *f)
 	int flags = opt.verify || opt.proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
 	ssize_t n;
 
-	if (opt.reply && f->got == f->size) {
+	if (f->got == f->size && f->replied < opt.reply) {
 		send_reply(f);
 		return;
 	}
@@ -1360,6 +1381,8 @@ int main(int argc, char **argv)
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
+	if (n_open)
+		warnx("listening for %d flows of other machines", n_open);
 	if (opt.ports)
 		read_ports();
 	count_ports(-1);

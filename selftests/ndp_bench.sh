@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ndp_bench: flows begin and end as told, every byte is looked at, the ports'
+# counters are those of the run, and hosts may be another process's.
+#
+#	HOST[0] .. HOST[7] ---- LEAF[0], LEAF[1] ---- SPINE[0]
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp
+require_program python3
+
+# json FILE EXPRESSION: of flows (by id), total (the summary) and ports
+json() {
+	python3 -c '
+import json, sys
+flows, ports, total = {}, {}, {}
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if "id" in r:
+        flows[r["id"]] = r
+    elif "ports" in r:
+        ports[r["ports"]] = r
+    else:
+        total = r
+print(eval(sys.argv[2]))' "$@"
+}
+
+# says NAME CODE PATTERN ARGUMENTS...: what is refused says why, on standard error
+says() {
+	local name=$1 code=$2 pattern=$3
+
+	shift 3
+	timeout 60 ndp_bench "$@" >"$TMP/out" 2>"$TMP/err"
+	is "$name: exit code" $? "$code"
+	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
+}
+
+leaf_spine hosts=8 leaves=2 spines=1 rate=1gbit delay=10us mtu=9000
+for ((h = 0; h < 8; h++)); do
+	echo "${HOST[h]} 10.1.$h.2"
+done >"$TMP/hosts"
+for ((h = 0; h < 8; h++)); do
+	echo "${LEAF[h / 4]} h$h host"
+done >"$TMP/ports"
+
+# Flows from a file, each when it is told to.
+cat >"$TMP/flows" <<-END
+	# three flows
+	Nodes 8
+	Connections 3
+	0->4 id 7 start 0 size 1
+	1->4 id 8 start 20000000000 size 300000
+	5->2 id 9 start 40000000000 size 100001
+END
+for proto in ndp tcp; do
+	check "$proto: a matrix" timeout 60 ndp_bench -H "$TMP/hosts" -p $proto -f "$TMP/flows" --verify
+	cp "$TMP/check" "$TMP/json"
+	is "$proto: its bytes" "$(json "$TMP/json" '[flows[i]["bytes"] for i in (7, 8, 9)]')" \
+		"[1, 300000, 100001]"
+	is "$proto: none before its time" "$(json "$TMP/json" \
+		'[flows[i]["start_us"] >= 20000 * (i - 7) and
+		  flows[i]["finish_us"] >= flows[i]["first_byte_us"] > flows[i]["start_us"]
+		  for i in flows]')" "[True, True, True]"
+done
+
+# Generated flows, each followed by others, with answers; what the ports counted.
+check "incast, repeated" timeout 120 ndp_bench -H "$TMP/hosts" --ports "$TMP/ports" \
+	-g incast:7 -s 90K --repeat 3 --reply 5000 --verify
+cp "$TMP/check" "$TMP/json"
+is "all flows ended" "$(json "$TMP/json" '[total["flows"], total["done"], total["failed"]]')" \
+	"[21, 21, 0]"
+is "the ports' counters add up" "$(json "$TMP/json" \
+	'[(lambda p: p["data_in"] == p["data_sent"] + p.get("trimmed_arrival", 0) +
+	   p.get("trimmed_tail", 0) + p.get("drop_data", 0))(ports["host"]),
+	  ports["host"]["data_sent_bytes"] >= 21 * 95000]')" "[True, True]"
+check "a permutation" timeout 60 ndp_bench -H "$TMP/hosts" -g permutation -s 50K --verify -r 3
+is "everyone sends and receives" "$(json "$TMP/check" \
+	'[len({f[end] for f in flows.values()}) for end in ("src", "dst")]')" "[8, 8]"
+
+# Two processes, as on two machines: the second half of the hosts are the other's.
+awk 'NR > 4 { $1 = "@" } 1' "$TMP/hosts" >"$TMP/near"
+awk 'NR <= 4 { $1 = "@" } 1' "$TMP/hosts" >"$TMP/far"
+cat >"$TMP/flows" <<-END
+	0->4 id 1 start 0 size 200000
+	1->4 id 2 start 0 size 100000
+	0->4 id 3 start 50000000000 size 7
+	6->4 id 4 start 0 size 5000
+	0->1 id 5 start 0 size 6000
+END
+for proto in ndp tcp; do
+	for reply in 0 3000; do
+		bench=(timeout 100 ndp_bench -p "$proto" -f "$TMP/flows" --verify --reply "$reply")
+		"${bench[@]}" -H "$TMP/far" >"$TMP/json.far" 2>"$TMP/err" &
+		far=$!
+		wait_for 20 grep -q listening "$TMP/err" || die "nobody listens"
+		name="$proto, reply of $reply"
+		check "$name: the senders' process" "${bench[@]}" -H "$TMP/near"
+		cp "$TMP/check" "$TMP/json"
+		wait $far
+		is "$name: the receivers' process" "$? $(cat "$TMP/err")" \
+			"0 ndp_bench: listening for 3 flows of other machines"
+		is "$name: each tells of its own flows" "$(json "$TMP/json" 'sorted(flows)')$(
+			json "$TMP/json.far" 'sorted(flows)')" "[1, 2, 3, 5][1, 2, 3, 4]"
+		is "$name: both tell the same" "$(json "$TMP/json" \
+			'[flows[i]["bytes"] for i in (1, 2, 3, 5)]')$(json "$TMP/json.far" \
+			'[flows[i]["bytes"] for i in (1, 2, 3, 4)]')" \
+			"[200000, 100000, 7, 6000][200000, 100000, 7, 5000]"
+	done
+done
+
+# What is wrong.
+says "no hosts" 1 "No such file" -H "$TMP/none" -g permutation
+says "no flows" 2 "Usage" -H "$TMP/hosts"
+says "no such namespace" 1 "namespace nowhere" -H <(echo nowhere 10.0.0.1) -g permutation
+says "no address" 1 "not an IPv4 address" -H <(echo - here) -g permutation
+says "no such pattern" 2 "is not permutation" -H "$TMP/hosts" -g everyone
+says "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -p sctp
+says "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many
+says "endless without an end" 2 "need --time" -H "$TMP/hosts" -g permutation
+says "no such host" 1 "from host 0 to 9, of 8" -H "$TMP/hosts" -f <(echo "0->9 id 1")
+says "not a flow" 1 "line 2 is not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
+says "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 --ports <(echo "${HOST[0]} eth7 x")
+says "nobody listens" 1 "Connection refused" -H "$TMP/near" -f <(echo "0->4 id 1 size 9")

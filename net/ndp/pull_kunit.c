@@ -100,31 +100,33 @@ static void ndp_pull_test_bounded(struct kunit *test)
 /* Idle time is not saved up, a late timer makes up for a batch at most. */
 static void ndp_pull_test_pace(struct kunit *test)
 {
+	const struct ndp_pull_cost cost = { .packet = 100, .header = 1 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
-	ndp_pullq_charge(q, 100, 1, 1000000, false);
+	ndp_pullq_charge(q, cost, 1000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000100ULL);
-	ndp_pullq_charge(q, 100, 1, 1000050, false);
+	ndp_pullq_charge(q, cost, 1000050, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000200ULL);
-	ndp_pullq_charge(q, 100, 1, 1000220, true);
+	ndp_pullq_charge(q, cost, 1000220, true);
 	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
-	ndp_pullq_charge(q, 100, 1, 2000000, true);
+	ndp_pullq_charge(q, cost, 2000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
 }
 
 /* Headers have their time on the link, but no more than a packet's in all. */
 static void ndp_pull_test_headers(struct kunit *test)
 {
+	const struct ndp_pull_cost cost = { .packet = 100, .header = 2 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
 	atomic_set(&q->headers, 7);
-	ndp_pullq_charge(q, 100, 2, 1000000, false);
+	ndp_pullq_charge(q, cost, 1000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000114ULL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&q->headers), 0);
 	atomic_set(&q->headers, 100000);
-	ndp_pullq_charge(q, 100, 2, 1000000, false);
+	ndp_pullq_charge(q, cost, 1000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
 }
 

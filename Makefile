@@ -94,7 +94,7 @@ vm:			## a shell in a virtual machine (K=6.1|6.12)
 	$(MAKE) tools
 	tools/lab/run -k $(or $(K),6.12) -i
 
-check:			## run the selftests on Debian's 6.1 and 6.12 (K=debug, T=test)
+check:			## run the selftests on Debian's 6.1 and 6.12 and a debug kernel (K=, T=test)
 	@$(NEED) python3@python3
 	@tools/lab/check $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
 

@@ -95,12 +95,12 @@ lost
 check "no socket is left" wait_for 20 quiet "${HOST[@]}"
 
 # The most that is in use at any time, of all sockets.
-(
-	while sleep 0.2; do
-		ndp_stat "${HOST[0]}" MemPages
-	done >"$TMP/pages"
-) &
-watching=$!
+background ip netns exec "${HOST[0]}" python3 -c '
+import time
+while True:
+    print(dict(line.split() for line in open("/proc/net/ndp_stat"))["MemPages"], flush=True)
+    time.sleep(0.2)' >"$TMP/pages"
+watching=$PID
 # More than both buffers, and the default one's first window, hold.  What a reader
 # makes room for is told by a PULL.
 lose $PULL 0 pass random determ drop 2

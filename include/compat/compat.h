@@ -53,6 +53,11 @@ do {									\
 #define COMPAT_SOCKADDR		struct sockaddr
 #endif
 
+/* As notifiers of NETDEV_REGISTER, UP and CHANGE may ask. */
+#ifndef COMPAT_HAVE_NETIF_LINK_KSETTINGS
+#define netif_get_link_ksettings(dev, ks)	__ethtool_get_link_ksettings(dev, ks)
+#endif
+
 #ifndef COMPAT_HAVE_NET_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size)			\
 	((void)(size), register_net_sysctl(net, path, table))

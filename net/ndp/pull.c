@@ -474,14 +474,14 @@ out:
 	spin_unlock(&q->lock);
 }
 
-/* Context: RTNL held, as for every ethtool question. */
+/* Context: netdevice notifier; RTNL held, and the device's lock if it has one. */
 static void ndp_pullq_learn_rate(struct ndp_pullq *q)
 {
 	struct ethtool_link_ksettings ks;
 	u64 rate = 0;
 
 	ASSERT_RTNL();
-	if (!__ethtool_get_link_ksettings(q->dev, &ks) &&
+	if (!netif_get_link_ksettings(q->dev, &ks) &&
 	    ks.base.speed && ks.base.speed != (u32)SPEED_UNKNOWN)
 		rate = ks.base.speed * 1000000ULL;
 	WRITE_ONCE(q->rate_bps, rate);

@@ -8,7 +8,7 @@
  */
 #include <linux/icmp.h>
 #include <net/icmp.h>
-#include <net/udp_tunnel.h>
+#include <compat/udp_tunnel.h>
 #include "ndp.h"
 
 /* UDP's encap types name those it must know; any other value will do. */
@@ -104,7 +104,7 @@ static int ndp_udp_open(struct net *net, struct ndp_net *nn)
 	err = udp_sock_create(net, &cfg, &sock);
 	if (err)
 		return err;
-	setup_udp_tunnel_sock(net, sock, &tunnel);
+	setup_udp_tunnel_sock(net, sock->sk, &tunnel);
 	/* Pairs with smp_load_acquire() in ndp_udp_get(). */
 	smp_store_release(&nn->udp, sock);
 	return 0;
@@ -135,6 +135,6 @@ int ndp_udp_get(struct net *net)
 void ndp_udp_net_exit(struct ndp_net *nn)
 {
 	if (nn->udp)
-		udp_tunnel_sock_release(nn->udp);
+		udp_tunnel_sock_release(nn->udp->sk);
 	nn->udp = NULL;
 }

@@ -124,6 +124,20 @@ lose_for 1 $DATA 0 drop
 check "a loss after a long silence" wait $PID
 check "its server's end" served
 lost
+# The host itself refuses to send; it tries again, ever more seldom.
+serve "${HOST[1]}" 6004
+background fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6004
+sleep 0.3
+refused=$(ndp_stat "${HOST[0]}" LocalDrop)
+began=$SECONDS
+ip -n "${HOST[0]}" route del default || die "no route"
+sleep 5
+ip -n "${HOST[0]}" route add default via 10.1.0.1
+# A first window of 23 packets 16 times a second, and PROBEs.
+check "no route for a while" between 1 $(($(ndp_stat "${HOST[0]}" LocalDrop) - refused)) \
+	$(((SECONDS - began + 2) * 16 * 40))
+check "then all goes on" wait $PID
+check "its server's end" served
 kill $watching
 pages=$(sort -n "$TMP/pages" | tail -n 1)
 # Two buffers of 4 MiB at each end, and a packet more in each.

@@ -71,6 +71,9 @@
 #define NDP_RTO_MAX		(200 * NDP_MSEC)
 #define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
 
+/* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
+#define NDP_LOCAL_DOUBLINGS	6U
+
 /* A sender that has data and no credit asks after this long, doubling. */
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)
@@ -474,6 +477,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @rto_ns:	timeout without backoff
  * @rto_floor_ns: least it may be on this link
  * @backoff:	doublings of it
+ * @local_backoff: doublings of the time until what the host refused is retried
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
@@ -569,6 +573,7 @@ struct ndp_sock {
 	u64			rto_ns;
 	u64			rto_floor_ns;
 	u32			backoff;
+	u32			local_backoff;
 	u64			silent_since;
 	u64			probe_at;
 	u64			probe_ns;

@@ -544,13 +544,13 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 /*
  * Send a numbered packet, for the first time or again; it is in flight
  * afterwards, whatever became of it: what the local qdisc refused, or what no
- * memory was there for, is tried again after the shortest timeout.
+ * memory or route was there for, is tried again soon.
  */
 static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 			    bool pushed)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-	u64 now = ktime_get_ns();
+	u64 wait, now = ktime_get_ns();
 	struct sk_buff *out;
 	struct ndphdr *nh;
 	int err = -ENOMEM;
@@ -576,8 +576,11 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->sent_at = now;
 	ndp_tx_to_flight(np, skb);
 	if (err) {
-		cb->sent_at = now + NDP_RTO_MIN - ndp_rto(np);
+		wait = NDP_RTO_MIN << min(np->local_backoff, NDP_LOCAL_DOUBLINGS);
+		cb->sent_at = now + wait - ndp_rto(np);
 		list_move(&cb->list, &np->flight);
+	} else {
+		np->local_backoff = 0;
 	}
 	np->opened = true;
 	np->syn_at = 0;

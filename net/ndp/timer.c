@@ -156,12 +156,13 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 /*
  * Every packet whose time is over is lost.  While the peer stays silent only
  * the oldest is sent again, with the timeout doubling, so that nobody floods a
- * host that is down.
+ * host that is down.  While the host itself refuses all, the time doubles too:
+ * a link that is down costs little.
  */
 static void ndp_check_flight(struct ndp_sock *np, u64 now)
 {
 	u64 rto = ndp_rto(np);
-	bool timeout = false;
+	bool timeout = false, local = false;
 	struct sk_buff *skb;
 
 	while ((skb = ndp_flight_first(np))) {
@@ -175,10 +176,13 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 			continue;
 		}
 		timeout |= !cb->local_drop;
+		local |= cb->local_drop;
 		ndp_packet_timeout(np, skb);
 	}
 	if (timeout)
 		np->backoff++;
+	if (local)
+		np->local_backoff++;
 }
 
 static bool ndp_given_up(struct ndp_sock *np, u64 now)

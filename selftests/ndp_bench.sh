@@ -54,7 +54,8 @@ cat >"$TMP/flows" <<-END
 	5->2 id 9 start 40000000000 size 100001
 END
 for proto in ndp tcp; do
-	check "$proto: a matrix" timeout 60 ndp_bench -H "$TMP/hosts" -p $proto -f "$TMP/flows" --verify
+	check "$proto: a matrix" timeout 60 ndp_bench -H "$TMP/hosts" -p $proto \
+		-f "$TMP/flows" --verify
 	cp "$TMP/check" "$TMP/json"
 	is "$proto: its bytes" "$(json "$TMP/json" '[flows[i]["bytes"] for i in (7, 8, 9)]')" \
 		"[1, 300000, 100001]"
@@ -119,6 +120,7 @@ says "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -
 says "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many
 says "endless without an end" 2 "need --time" -H "$TMP/hosts" -g permutation
 says "no such host" 1 "from host 0 to 9, of 8" -H "$TMP/hosts" -f <(echo "0->9 id 1")
-says "not a flow" 1 "line 2 is not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
-says "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 --ports <(echo "${HOST[0]} eth7 x")
+says "not a flow" 1 "line 2: not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
+says "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 \
+	--ports <(echo "${HOST[0]} eth7 x")
 says "nobody listens" 1 "Connection refused" -H "$TMP/near" -f <(echo "0->4 id 1 size 9")

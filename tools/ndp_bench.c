@@ -360,7 +360,7 @@ static void read_matrix(void)
 		number++;
 		if (strncmp(line, "Nodes", 5) && strncmp(line, "Connections", 11) &&
 		    !strchr("#\r\n", line[0]) && !parse_flow(line))
-			errx(EXIT_FAILURE, "%s: line %d is not \"SRC->DST id N start PS size BYTES\"",
+			errx(EXIT_FAILURE, "%s: line %d: not \"SRC->DST id N start PS size BYTES\"",
 			     opt.matrix, number);
 	}
 	fclose(f);

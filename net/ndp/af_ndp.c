@@ -188,6 +188,13 @@ static int ndp_check_addr(const struct sockaddr_in *addr, int len)
 	return 0;
 }
 
+/* Old programs leave the family of the unspecified address out. */
+static bool ndp_any_addr(const struct sockaddr_in *addr, int len)
+{
+	return len >= (int)sizeof(*addr) && addr->sin_family == AF_UNSPEC &&
+	       addr->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 static int ndp_bind(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len)
 {
 	const struct sockaddr_in *addr = (struct sockaddr_in *)uaddr;
@@ -197,13 +204,14 @@ static int ndp_bind(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len)
 	int type;
 	int err;
 
-	err = ndp_check_addr(addr, len);
+	err = ndp_any_addr(addr, len) ? 0 : ndp_check_addr(addr, len);
 	if (err)
 		return err;
 	type = inet_addr_type_table(net, addr->sin_addr.s_addr,
 				    l3mdev_fib_table_by_index(net, sk->sk_bound_dev_if) ?:
 				    RT_TABLE_LOCAL);
-	if (addr->sin_addr.s_addr != htonl(INADDR_ANY) && type != RTN_LOCAL)
+	if (!inet_addr_valid_or_nonlocal(net, inet_sk(sk),
+					 addr->sin_addr.s_addr, type))
 		return -EADDRNOTAVAIL;
 	port = ntohs(addr->sin_port);
 	if (port && inet_port_requires_bind_service(net, port) &&
@@ -215,6 +223,9 @@ static int ndp_bind(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len)
 		err = -EINVAL;
 	else
 		err = ndp_bind_port(sk, addr->sin_addr.s_addr, port);
+	/* Packets go out from an address of the device. */
+	if (!err && (type == RTN_MULTICAST || type == RTN_BROADCAST))
+		inet_sk(sk)->inet_saddr = 0;
 	release_sock(sk);
 	return err;
 }
@@ -383,10 +394,8 @@ static int ndp_listen(struct socket *sock, int backlog)
 	if (sk->sk_state == TCP_LISTEN)
 		goto out;
 	err = ndp_autobind(sk);
-	if (err)
-		goto out;
-	ndp_set_state(sk, TCP_LISTEN);
-	ndp_listen_add(sk);
+	if (!err)
+		err = ndp_listen_add(sk);
 out:
 	release_sock(sk);
 	return err;
@@ -445,7 +454,7 @@ static int ndp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	const struct inet_sock *inet = inet_sk(sock->sk);
 
 	if (peer && (!inet->inet_dport || sock->state == SS_UNCONNECTED ||
-		     sock->sk->sk_state == TCP_CLOSE))
+		     sock->sk->sk_state == TCP_CLOSE || ndp_over(ndp_sk(sock->sk))))
 		return -ENOTCONN;
 	memset(addr, 0, sizeof(*addr));
 	addr->sin_family = AF_INET;
@@ -495,7 +504,7 @@ static int ndp_shutdown(struct socket *sock, int how)
 		goto out;
 	}
 	spin_lock_bh(&np->lock);
-	if (sk->sk_state == TCP_CLOSE) {
+	if (sk->sk_state == TCP_CLOSE || ndp_over(np)) {
 		err = -ENOTCONN;
 	} else {
 		WRITE_ONCE(sk->sk_shutdown,
@@ -648,12 +657,32 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 	}
 }
 
+/* What packets heed, and what programs set without asking. */
+static bool ndp_knows_ip_option(int optname)
+{
+	switch (optname) {
+	case IP_TOS:
+	case IP_TTL:
+	case IP_MTU_DISCOVER:
+	case IP_FREEBIND:
+	case IP_TRANSPARENT:
+	case IP_BIND_ADDRESS_NO_PORT:
+	case IP_PKTINFO:
+	case IP_RECVTOS:
+	case IP_RECVTTL:
+		return true;
+	}
+	return false;
+}
+
 static int ndp_setsockopt(struct socket *sock, int level, int optname,
 			  sockptr_t optval, unsigned int optlen)
 {
 	struct sock *sk = sock->sk;
 	int val, err;
 
+	if (level == SOL_IP && ndp_knows_ip_option(optname))
+		return ip_setsockopt(sk, level, optname, optval, optlen);
 	/* Applications set it without asking; packets never wait here. */
 	if (level != SOL_NDP && !(level == SOL_TCP && optname == TCP_NODELAY))
 		return -ENOPROTOOPT;
@@ -697,6 +726,11 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 	int val = 1;	/* what TCP_NODELAY is, always */
 	int err, len;
 
+	if (level == SOL_IP && !ndp_knows_ip_option(optname))
+		return -ENOPROTOOPT;
+	/* Also says what TCP says to levels unheard of. */
+	if (level != SOL_NDP && level != SOL_TCP)
+		return ip_getsockopt(sock->sk, level, optname, optval, optlen);
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)

@@ -130,19 +130,45 @@ void ndp_unbind(struct sock *sk)
 	spin_unlock_bh(&nn->bind_lock);
 }
 
+/* Context: bind_lock held. */
+static bool ndp_listen_conflict(struct ndp_net *nn, const struct sock *sk)
+{
+	u16 port = inet_sk(sk)->inet_num;
+	struct ndp_sock *other;
+
+	hlist_for_each_entry(other, &nn->listen[ndp_bind_bucket(port)],
+			     listen_node)
+		if (ndp_bind_conflict(sk, sk->sk_rcv_saddr, port,
+				      ndp_to_sk(other)))
+			return true;
+	return false;
+}
+
 /**
  * ndp_listen_add - let a bound socket be found by openings
- * @sk:		socket in state TCP_LISTEN
+ * @sk:		bound socket, in state TCP_LISTEN afterwards
+ *
+ * Sockets with SO_REUSEADDR may share a port until one of them listens.
+ *
+ * Context: lock_sock held.
+ * Return: 0 or -EADDRINUSE.
  */
-void ndp_listen_add(struct sock *sk)
+int ndp_listen_add(struct sock *sk)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(sk));
 	u16 port = inet_sk(sk)->inet_num;
+	int err = 0;
 
 	spin_lock_bh(&nn->bind_lock);
-	hlist_add_head_rcu(&ndp_sk(sk)->listen_node,
-			   &nn->listen[ndp_bind_bucket(port)]);
+	if (ndp_listen_conflict(nn, sk)) {
+		err = -EADDRINUSE;
+	} else {
+		ndp_set_state(sk, TCP_LISTEN);
+		hlist_add_head_rcu(&ndp_sk(sk)->listen_node,
+				   &nn->listen[ndp_bind_bucket(port)]);
+	}
 	spin_unlock_bh(&nn->bind_lock);
+	return err;
 }
 
 /**

@@ -243,9 +243,7 @@ void ndp_conn_check_done(struct ndp_sock *np)
 {
 	struct sock *sk = ndp_to_sk(np);
 
-	if (!np->fin_sent || np->snd_una != np->snd_nxt)
-		return;
-	if (!np->rcv_fin || !sock_flag(sk, SOCK_DEAD) ||
+	if (!ndp_over(np) || !sock_flag(sk, SOCK_DEAD) ||
 	    sk->sk_state == TCP_CLOSE)
 		return;
 	ndp_set_state(sk, TCP_CLOSE);

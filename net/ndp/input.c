@@ -632,9 +632,14 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 
 static void ndp_rcv_rst(struct ndp_sock *np)
 {
-	bool opening = ndp_to_sk(np)->sk_state == TCP_SYN_SENT;
+	int err = ECONNRESET;
 
-	ndp_conn_abort(np, opening ? ECONNREFUSED : ECONNRESET, false);
+	/* As TCP tells it; whoever resets after its FIN has gone for good. */
+	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
+		err = ECONNREFUSED;
+	else if (np->rcv_fin)
+		err = EPIPE;
+	ndp_conn_abort(np, err, false);
 }
 
 /* Everything but DATA and FIN.  Consumes @skb. */

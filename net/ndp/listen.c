@@ -20,7 +20,6 @@ static void ndp_inherit(struct sock *sk, const struct sock *lsk)
 
 	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
 	sk->sk_mark = lsk->sk_mark;
-	sk->sk_priority = lsk->sk_priority;
 	sk->sk_rcvbuf = lsk->sk_rcvbuf;
 	sk->sk_sndbuf = lsk->sk_sndbuf;
 	sk->sk_userlocks = lsk->sk_userlocks;

@@ -71,6 +71,9 @@
 #define NDP_RTO_MAX		(200 * NDP_MSEC)
 #define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
 
+/* MSG_MORE holds a tail back no longer than this, as TCP does. */
+#define NDP_CORK_TIME		(200 * NDP_MSEC)
+
 /* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
 #define NDP_LOCAL_DOUBLINGS	6U
 
@@ -482,6 +485,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
  * @syn_at:	when to send a bare opening, 0 for not
+ * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
  * @orphan_at:	when an orphan gives up on its peer, 0 for not
  * @user_timeout_ns: give-up time
  *
@@ -578,6 +582,7 @@ struct ndp_sock {
 	u64			probe_at;
 	u64			probe_ns;
 	u64			syn_at;
+	u64			cork_at;
 	u64			orphan_at;
 
 	bool			sync_connect;
@@ -612,6 +617,13 @@ static inline u32 ndp_inq(const struct ndp_sock *np)
 	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
 }
 
+/* Both sides have finished, and both know. */
+static inline bool ndp_over(const struct ndp_sock *np)
+{
+	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt &&
+	       np->rcv_fin;
+}
+
 /* The retransmission timeout in force. */
 static inline u64 ndp_rto(const struct ndp_sock *np)
 {
@@ -630,7 +642,7 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 int ndp_bind_port(struct sock *sk, __be32 addr, u16 port);
 int ndp_autobind(struct sock *sk);
 void ndp_unbind(struct sock *sk);
-void ndp_listen_add(struct sock *sk);
+int ndp_listen_add(struct sock *sk);
 void ndp_listen_del(struct sock *sk);
 struct sock *ndp_listen_lookup(struct net *net, __be32 addr, __be16 port);
 

@@ -101,6 +101,13 @@ static void ndp_push_outer(struct net *net, struct sk_buff *skb,
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 }
 
+static u8 ndp_ttl(const struct sock *sk, const struct dst_entry *dst)
+{
+	int ttl = READ_ONCE(inet_sk(sk)->uc_ttl);
+
+	return ttl < 0 ? ip4_dst_hoplimit(dst) : ttl;
+}
+
 /*
  * Hand an skb to IP.  Consumes it.
  * Return: 0, or the reason why it did not get past the local qdisc.
@@ -124,7 +131,7 @@ static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	skb->priority = READ_ONCE(sk->sk_priority);
 	skb->mark = path->mark ?: READ_ONCE(sk->sk_mark);
 	ndp_push_outer(net, skb, path, np->inet.inet_saddr, dscp << 2,
-		       ip4_dst_hoplimit(dst));
+		       ndp_ttl(sk, dst));
 	err = ip_local_out(net, sk, skb);
 	err = net_xmit_eval(err);
 	if (err)

@@ -77,6 +77,10 @@ static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 	spin_lock_bh(&np->lock);
 	np->more = more;
 	np->corked = corked;
+	if (!corked)
+		np->cork_at = 0;
+	else if (!np->cork_at)
+		np->cork_at = ktime_get_ns() + NDP_CORK_TIME;
 	if (skb) {
 		__skb_queue_tail(&np->sendq, skb);
 		np->sendq_bytes += skb->len;
@@ -84,6 +88,8 @@ static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 		sk_mem_charge(sk, skb->truesize);
 	}
 	ndp_output(np);
+	if (np->cork_at)
+		ndp_timer_update(np);
 	spin_unlock_bh(&np->lock);
 	/* The connection may have ended while we were filling. */
 	if (sk->sk_state == TCP_CLOSE) {
@@ -106,15 +112,13 @@ static bool ndp_send_room(struct ndp_sock *np)
 	return ok;
 }
 
-static int ndp_send_error(struct sock *sk)
+/* Nothing more can be sent. */
+static bool ndp_send_ended(const struct sock *sk)
 {
-	if (READ_ONCE(sk->sk_err))
-		return sock_error(sk);
-	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
-		return -EPIPE;
-	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_SYN_SENT)
-		return -EPIPE;
-	return 0;
+	return READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
+	       (sk->sk_state != TCP_ESTABLISHED &&
+		sk->sk_state != TCP_SYN_SENT);
 }
 
 /* Fill and queue one segment.  Return: bytes taken from @msg, or an error. */
@@ -159,6 +163,7 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
+	struct sockcm_cookie sockc;
 	int copied = 0;
 	int err = 0;
 	long timeo;
@@ -168,17 +173,24 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	lock_sock(sk);
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	err = ndp_send_error(sk);
-	if (!err && ndp_sync_opening(sk) && !timeo)
+	if (ndp_send_ended(sk))
+		err = -EPIPE;
+	else if (ndp_sync_opening(sk) && !timeo)
 		err = -EAGAIN;
+	/* What they could say is nothing to us; wrong ones are refused. */
+	sockcm_init(&sockc, sk);
+	if (!err && msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
+		err = -EINVAL;
 	while (!err && msg_data_left(msg)) {
 		int n;
 
+		if (ndp_send_ended(sk)) {
+			err = -EPIPE;
+			break;
+		}
 		if (!ndp_send_room(np)) {
 			set_bit(SOCK_NOSPACE, &sock->flags);
 			err = sk_stream_wait_memory(sk, &timeo);
-			if (!err)
-				err = ndp_send_error(sk);
 			continue;
 		}
 		n = ndp_send_segment(np, msg);
@@ -189,7 +201,6 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 			err = n;
 		} else {
 			copied += n;
-			err = ndp_send_error(sk);
 		}
 	}
 	if (err && copied)
@@ -338,7 +349,11 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	}
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
-	while (len) {
+	/* Reading nothing waits as well, but only once. */
+	while (len || !copied) {
+		n = 0;
+		if (!len && ndp_inq(np))
+			break;
 		n = ndp_rx_copy(np, msg, len, flags & MSG_PEEK ? copied : 0,
 				flags, &tail);
 		if (n < 0)
@@ -355,6 +370,9 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 			break;
 		ndp_open_now(np);
 		ndp_rx_wait(sk, &timeo, tail);
+		n = 0;
+		if (!len)
+			break;
 	}
 out:
 	release_sock(sk);
@@ -432,6 +450,9 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct ndp_sock *np = ndp_sk(sk);
 	int n;
 
+	/* There is no urgent data. */
+	if (cmd == SIOCATMARK)
+		return put_user(0, (int __user *)arg);
 	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
 		return -ENOIOCTLCMD;
 	if (sk->sk_state == TCP_LISTEN)

@@ -88,6 +88,8 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 		at = min(at, np->probe_at);
 	if (np->syn_at)
 		at = min(at, np->syn_at);
+	if (np->cork_at)
+		at = min(at, np->cork_at);
 	if (np->orphan_at)
 		at = min(at, np->orphan_at);
 	return at;
@@ -125,6 +127,7 @@ void ndp_timer_stop(struct ndp_sock *np)
 {
 	np->probe_at = 0;
 	np->syn_at = 0;
+	np->cork_at = 0;
 	np->orphan_at = 0;
 	np->timer_at = U64_MAX;
 	if (hrtimer_try_to_cancel(&np->timer) == 1) {
@@ -215,6 +218,11 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);
+	}
+	if (np->cork_at && np->cork_at <= now) {
+		np->cork_at = 0;
+		np->corked = false;
+		np->more = false;
 	}
 	ndp_check_flight(np, now);
 	ndp_check_probe(np, now);

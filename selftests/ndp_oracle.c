@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -1647,6 +1649,123 @@ CASE(no_delay)
 	CALL(get_int(client, SOL_TCP, TCP_NODELAY));
 }
 
+CASE(tcp_options)
+{
+	static const int options[] = {
+		TCP_NODELAY, TCP_CORK, TCP_QUICKACK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
+		TCP_SYNCNT, TCP_USER_TIMEOUT, TCP_NOTSENT_LOWAT, 9999,
+	};
+	int s = new_socket(NEAR, 0);
+
+	note_options(s, SOL_TCP, options, ARRAY_SIZE(options));
+}
+
+CASE(tcp_option_values)
+{
+	static const int options[] = { TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL,
+				       TCP_KEEPCNT, TCP_SYNCNT, TCP_USER_TIMEOUT,
+				       TCP_NOTSENT_LOWAT };
+	static const int values[] = { -1, 0, 1, 5, 127, 128, 32767, 32768, 1000000 };
+	int s = new_socket(NEAR, 0);
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		for (j = 0; j < ARRAY_SIZE(values); j++) {
+			note("option %d value %d", options[i], values[j]);
+			CALL(set_int(s, SOL_TCP, options[i], values[j]));
+			CALL(get_int(s, SOL_TCP, options[i]));
+		}
+	}
+}
+
+CASE(tcp_options_inherited)
+{
+	int l = listening(port), c = new_socket(NEAR, 0), a;
+
+	set_int(l, SOL_TCP, TCP_KEEPIDLE, 77);
+	set_int(l, SOL_TCP, TCP_USER_TIMEOUT, 5000);
+	set_int(l, SOL_TCP, TCP_NODELAY, 1);
+	must(!connect_to(c, port), "connect");
+	must(send(c, "x", 1, 0) == 1, "send");
+	wait_in(l);
+	a = accept(l, NULL, NULL);
+	CALL(get_int(a, SOL_TCP, TCP_KEEPIDLE));
+	CALL(get_int(a, SOL_TCP, TCP_USER_TIMEOUT));
+	CALL(get_int(a, SOL_TCP, TCP_NODELAY));
+}
+
+CASE(cork)
+{
+	char text[8];
+
+	pair();
+	CALL(set_int(client, SOL_TCP, TCP_CORK, 1));
+	CALL(send(client, "abc", 3, 0));
+	CALL(send(client, "def", 3, 0));
+	CALL(set_int(client, SOL_TCP, TCP_CORK, 0));
+	CALL(recv(server, text, 6, MSG_WAITALL));
+	CALL(set_int(client, SOL_TCP, TCP_CORK, 1));
+	CALL(send(client, "abc", 3, 0));
+	CALL(shutdown(client, SHUT_WR));
+	CALL(recv(server, text, 4, MSG_WAITALL));
+}
+
+/* No longer than 200 ms. */
+CASE(cork_is_not_for_ever)
+{
+	char text[8];
+
+	pair();
+	CALL(set_int(client, SOL_TCP, TCP_CORK, 1));
+	CALL(send(client, "abc", 3, 0));
+	CALL(recv(server, text, 3, MSG_WAITALL));
+	CALL(send(client, "def", 3, MSG_MORE));
+	CALL(recv(server, text, 3, MSG_WAITALL));
+}
+
+/* The far end's cable is pulled, for as long as a case runs. */
+static bool cut(bool yes)
+{
+	if (world == &worlds[0])
+		return false;
+	must(!setns(world->ns[FAR], CLONE_NEWNET), "change namespace");
+	return !shell("ip link set eth0 %s", yes ? "down" : "up");
+}
+
+CASE(keepalive)
+{
+	char byte;
+
+	pair();
+	CALL(set_int(client, SOL_SOCKET, SO_KEEPALIVE, 1));
+	CALL(set_int(client, SOL_TCP, TCP_KEEPIDLE, 1));
+	CALL(set_int(client, SOL_TCP, TCP_KEEPINTVL, 1));
+	CALL(set_int(client, SOL_TCP, TCP_KEEPCNT, 2));
+	/* A peer that is there answers. */
+	note_events("client", events_of(client, POLLIN, 4000));
+	if (!cut(true))
+		return;
+	AWAIT(client, POLLIN);
+	CALL(recv(client, &byte, 1, 0));
+	CALL(recv(client, &byte, 1, 0));
+	must(cut(false), "mend the cable");
+}
+
+CASE(user_timeout)
+{
+	char byte;
+
+	pair();
+	CALL(set_int(client, SOL_TCP, TCP_USER_TIMEOUT, 1000));
+	if (!cut(true))
+		return;
+	CALL(send(client, "x", 1, 0));
+	AWAIT(client, POLLIN);
+	CALL(recv(client, &byte, 1, 0));
+	CALL(send(client, "x", 1, MSG_NOSIGNAL));
+	must(cut(false), "mend the cable");
+}
+
 CASE(ip_options)
 {
 	static const int options[] = { IP_TOS, IP_TTL, IP_PKTINFO, IP_RECVTTL, IP_MTU_DISCOVER,
@@ -1700,6 +1819,445 @@ CASE(pass_descriptors)
 	CALL(sendmsg(client, &m, 0));
 	control.header.cmsg_type = 77;
 	CALL(sendmsg(client, &m, 0));
+}
+
+/* Limits, threads, namespaces */
+
+CASE(no_descriptors)
+{
+	struct rlimit none = { 3, 3 };
+	int s = new_socket(NEAR, 0);
+
+	note("%d", s >= 0);
+	CALL(setrlimit(RLIMIT_NOFILE, &none));
+	CALL(new_socket(NEAR, 0));
+}
+
+CASE(no_descriptor_for_accept)
+{
+	int l = listening(port), c = new_socket(NEAR, 0);
+	struct rlimit none = { 3, 1024 }, some = { 1024, 1024 };
+
+	must(!connect_to(c, port), "connect");
+	must(send(c, "x", 1, 0) == 1, "send");
+	wait_in(l);
+	CALL(setrlimit(RLIMIT_NOFILE, &none));
+	CALL(accept(l, NULL, NULL));
+	CALL(setrlimit(RLIMIT_NOFILE, &some));
+	/* It is still there. */
+	note("accepted %d", accept(l, NULL, NULL) >= 0);
+}
+
+CASE(closed_descriptor)
+{
+	char byte;
+
+	pair();
+	close(client);
+	CALL(send(client, "x", 1, 0));
+	CALL(recv(client, &byte, 1, 0));
+	CALL(shutdown(client, SHUT_WR));
+	CALL(listen(client, 1));
+	CALL(connect_to(client, port));
+	CALL(close(client));
+}
+
+CASE(not_a_socket)
+{
+	char byte;
+	int p[2];
+
+	must(!pipe(p), "make a pipe");
+	CALL(recv(p[0], &byte, 1, MSG_DONTWAIT));
+	CALL(connect_to(p[0], port));
+}
+
+CASE(keeps_its_namespace)
+{
+	char byte;
+
+	pair();
+	must(!unshare(CLONE_NEWNET), "leave the namespace");
+	CALL(send(client, "x", 1, 0));
+	CALL(recv(server, &byte, 1, 0));
+}
+
+static void *shut_later(void *fd)
+{
+	usleep(100000);
+	shutdown(*(int *)fd, SHUT_RDWR);
+	return NULL;
+}
+
+CASE(shutdown_by_another_thread)
+{
+	pthread_t thread;
+	char byte;
+
+	pair();
+	pthread_create(&thread, NULL, shut_later, &client);
+	CALL(recv(client, &byte, 1, 0));
+	pthread_join(thread, NULL);
+	CALL(send(client, "x", 1, MSG_NOSIGNAL));
+}
+
+static void *send_later(void *fd)
+{
+	usleep(100000);
+	send(*(int *)fd, "x", 1, 0);
+	return NULL;
+}
+
+CASE(closed_by_another_thread)
+{
+	struct pollfd p = { .events = POLLIN };
+	pthread_t thread;
+	char byte;
+	int copy;
+
+	/* Whoever waits keeps the socket. */
+	pair();
+	copy = dup(server);
+	p.fd = server;
+	pthread_create(&thread, NULL, send_later, &client);
+	close(copy);
+	CALL(poll(&p, 1, SOON));
+	CALL(recv(server, &byte, 1, 0));
+	pthread_join(thread, NULL);
+}
+
+CASE(two_readers)
+{
+	char byte;
+	int n = 0, status, i;
+
+	pair();
+	for (i = 0; i < 2; i++) {
+		if (!fork())
+			_exit(recv(server, &byte, 1, 0) == 1 ? 0 : 1);
+	}
+	settle();
+	send(client, "a", 1, 0);
+	settle();
+	send(client, "b", 1, 0);
+	for (i = 0; i < 2; i++)
+		n += wait(&status) > 0 && !status;
+	note("%d readers had one each", n);
+}
+
+CASE(two_accepters)
+{
+	int l = listening(port), n = 0, status, i, c;
+
+	for (i = 0; i < 2; i++) {
+		if (!fork())
+			_exit(accept(l, NULL, NULL) >= 0 ? 0 : 1);
+	}
+	for (i = 0; i < 2; i++) {
+		c = new_socket(NEAR, 0);
+		must(!connect_to(c, port), "connect");
+		must(send(c, "x", 1, 0) == 1, "send");
+	}
+	for (i = 0; i < 2; i++)
+		n += wait(&status) > 0 && !status;
+	note("%d accepters had one each", n);
+}
+
+/* More on readiness */
+
+CASE(poll_masks)
+{
+	pair();
+	send(client, "x", 1, 0);
+	wait_in(server);
+	note_events("in", events_of(server, POLLIN, 0));
+	note_events("out", events_of(server, POLLOUT, 0));
+	note_events("pri", events_of(server, POLLPRI, 0));
+}
+
+CASE(selects)
+{
+	struct timeval t = { .tv_sec = SOON / 1000 };
+	fd_set in, out, except;
+	int n;
+
+	pair();
+	send(client, "x", 1, 0);
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_ZERO(&except);
+	wait_in(server);
+	FD_SET(server, &in);
+	FD_SET(server, &out);
+	FD_SET(server, &except);
+	n = select(server + 1, &in, &out, &except, &t);
+	note("%d in %d out %d except %d", n, !!FD_ISSET(server, &in), !!FD_ISSET(server, &out),
+	     !!FD_ISSET(server, &except));
+}
+
+CASE(one_shot)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
+	int e = epoll_create1(0);
+
+	pair();
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
+	send(client, "x", 1, 0);
+	note_events("server", edges(e));
+	note_events("server", edges(e));
+	CALL(epoll_ctl(e, EPOLL_CTL_MOD, server, &ev));
+	note_events("server", edges(e));
+	CALL(epoll_ctl(e, EPOLL_CTL_DEL, server, NULL));
+	note_events("server", edges(e));
+}
+
+CASE(edge_of_listener)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int l = listening(port), e = epoll_create1(0), c = new_socket(NEAR, 0);
+
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, l, &ev));
+	note_events("listener", edges(e));
+	must(!connect_to(c, port), "connect");
+	must(send(c, "x", 1, 0) == 1, "send");
+	note_events("listener", edges(e));
+	note_events("listener", edges(e));
+}
+
+CASE(edge_of_reset)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET };
+	int e = epoll_create1(0);
+
+	pair();
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
+	reset_client();
+	note_events("client", edges(e));
+	note_events("client", edges(e));
+}
+
+CASE(edge_of_room)
+{
+	struct epoll_event ev = { .events = EPOLLOUT | EPOLLET };
+	static char data[1 << 16];
+	int e = epoll_create1(0);
+	long n, sum = 0;
+
+	pair();
+	nonblock(client);
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
+	note_events("client", edges(e));
+	while ((n = send(client, data, sizeof(data), 0)) > 0)
+		sum += n;
+	while (sum > 0 && (n = recv(server, data, sizeof(data), 0)) > 0)
+		sum -= n;
+	note_events("client", edges(e));
+}
+
+/* More on messages */
+
+CASE(message_flags)
+{
+	char data[4];
+	struct iovec in = { data, 4 };
+	struct msghdr m = { .msg_iov = &in, .msg_iovlen = 1, .msg_flags = -1 };
+
+	pair();
+	send(client, "abcdefgh", 8, 0);
+	wait_in(server);
+	CALL(recvmsg(server, &m, 0));
+	note("flags %x", m.msg_flags);
+	CALL(recvmsg(server, &m, MSG_TRUNC));
+	note("flags %x", m.msg_flags);
+	CALL(recvmsg(server, &m, MSG_DONTWAIT));
+	shutdown(client, SHUT_WR);
+	wait_event(server, POLLRDHUP);
+	CALL(recvmsg(server, &m, 0));
+	note("flags %x", m.msg_flags);
+}
+
+CASE(bad_messages)
+{
+	struct msghdr m = { .msg_iov = (void *)8, .msg_iovlen = 1 };
+
+	pair();
+	CALL(sendmsg(client, NULL, 0));
+	CALL(sendmsg(client, &m, 0));
+	m.msg_iov = NULL;
+	m.msg_iovlen = 2000;
+	CALL(sendmsg(client, &m, 0));
+	m.msg_iovlen = 0;
+	CALL(sendmsg(client, &m, 0));
+	CALL(recvmsg(server, NULL, 0));
+	CALL(recvmsg(server, &m, MSG_DONTWAIT));
+}
+
+CASE(sends_partly_bad)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char text[64];
+
+	pair();
+	munmap(page + 4096, 4096);
+	memset(page, 'x', 4096);
+	CALL(send(client, page + 4090, 100, 0));
+	settle();
+	CALL(recv(server, text, sizeof(text), MSG_DONTWAIT));
+	CALL(send(client, "after", 5, 0));
+	wait_in(server);
+	CALL(recv(server, text, 5, 0));
+	note("%.5s", text);
+}
+
+CASE(receives_partly_bad)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char text[8] = "";
+
+	pair();
+	munmap(page + 4096, 4096);
+	send(client, "abcdef", 6, 0);
+	wait_in(server);
+	CALL(recv(server, page + 4093, 6, 0));
+	CALL(recv(server, text, 6, MSG_DONTWAIT));
+	note("%s", text);
+}
+
+CASE(large)
+{
+	static char data[1 << 20], got[1 << 20];
+	size_t i;
+	int status;
+
+	pair();
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i * 7 + i / 251;
+	if (!fork()) {
+		send(client, data, sizeof(data), 0);
+		_exit(0);
+	}
+	CALL(recv(server, got, sizeof(got), MSG_WAITALL));
+	note("same %d", !memcmp(data, got, sizeof(got)));
+	wait(&status);
+}
+
+CASE(by_single_bytes)
+{
+	char got[64] = "";
+	int i;
+
+	pair();
+	for (i = 0; i < 26; i++)
+		send(client, &"abcdefghijklmnopqrstuvwxyz"[i], 1, 0);
+	CALL(recv(server, got, 26, MSG_WAITALL));
+	note("%s", got);
+}
+
+CASE(both_at_once)
+{
+	static char data[1 << 18], got[1 << 18];
+	int status;
+
+	pair();
+	if (!fork()) {
+		send(server, data, sizeof(data), 0);
+		_exit(recv(server, got, sizeof(got), MSG_WAITALL) == sizeof(got) ? 0 : 1);
+	}
+	CALL(send(client, data, sizeof(data), 0));
+	CALL(recv(client, got, sizeof(got), MSG_WAITALL));
+	wait(&status);
+	note("the other %d", status);
+}
+
+CASE(tees)
+{
+	char text[8] = "";
+	int p[2], q[2];
+
+	pair();
+	must(!pipe(p) && !pipe(q), "make pipes");
+	send(client, "abc", 3, 0);
+	wait_in(server);
+	CALL(splice(server, NULL, p[1], NULL, 3, 0));
+	CALL(tee(p[0], q[1], 3, 0));
+	CALL(read(q[0], text, 8));
+	note("%s", text);
+	CALL(tee(server, q[1], 3, 0));
+}
+
+CASE(time_stamps)
+{
+	char data[4], control[128];
+	struct iovec in = { data, 4 };
+	struct msghdr m = { .msg_iov = &in, .msg_iovlen = 1 };
+
+	pair();
+	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 1));
+	CALL(get_int(server, SOL_SOCKET, SO_TIMESTAMP));
+	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPNS, 1));
+	CALL(get_int(server, SOL_SOCKET, SO_TIMESTAMP));
+	CALL(get_int(server, SOL_SOCKET, SO_TIMESTAMPNS));
+	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 0));
+	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPNS, 0));
+	m.msg_control = control;
+	m.msg_controllen = sizeof(control);
+	send(client, "x", 1, 0);
+	wait_in(server);
+	CALL(recvmsg(server, &m, 0));
+	note("control %zu", m.msg_controllen);
+}
+
+CASE(protocol_told)
+{
+	int s = new_socket(NEAR, 0);
+
+	CALL(get_int(s, SOL_SOCKET, SO_DOMAIN) > 0);
+	CALL(get_int(s, SOL_SOCKET, SO_PROTOCOL) >= 0);
+}
+
+CASE(timeouts_told)
+{
+	struct timeval t = { .tv_sec = 3, .tv_usec = 500000 }, got = { 0 };
+	struct timeval bad = { .tv_usec = 2000000 }, past = { .tv_sec = -1 };
+	socklen_t len = sizeof(got);
+	int s = new_socket(NEAR, 0);
+
+	CALL(setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)));
+	CALL(getsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &got, &len));
+	note("%ld.%06ld", got.tv_sec, got.tv_usec);
+	CALL(setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &bad, sizeof(bad)));
+	CALL(setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &past, sizeof(past)));
+	CALL(setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &t, 4));
+}
+
+/* Connecting without a round trip: what differs must be in the table. */
+
+CASE(connect_refused)
+{
+	int s = new_socket(NEAR, 0);
+	char byte;
+
+	CALL(connect_to(s, port));
+	note_events("s", events_of(s, POLLHUP, SOON));
+	CALL(recv(s, &byte, 1, MSG_DONTWAIT));
+	CALL(get_int(s, SOL_SOCKET, SO_ERROR));
+}
+
+CASE(connect_in_background)
+{
+	int l = listening(port), s = new_socket(NEAR, SOCK_NONBLOCK);
+	char byte;
+
+	CALL(connect_to(s, port));
+	note_events("s", events_of(s, POLLOUT, SOON));
+	CALL(get_int(s, SOL_SOCKET, SO_ERROR));
+	CALL(connect_to(s, port) < 0 && errno != EISCONN);
+	CALL(connect_to(s, port));
+	CALL(send(s, "x", 1, 0));
+	wait_in(l);
+	server = accept(l, NULL, NULL);
+	CALL(recv(server, &byte, 1, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -51,6 +51,7 @@ struct proto ndp_prot = {
 	.name = "NDP",
 	.owner = THIS_MODULE,
 	.obj_size = sizeof(struct ndp_sock),
+	.keepalive = ndp_keepalive,
 	.enter_memory_pressure = ndp_enter_memory_pressure,
 	.leave_memory_pressure = ndp_leave_memory_pressure,
 	.memory_allocated = &ndp_memory_allocated,
@@ -147,6 +148,7 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 	np->txq = RB_ROOT;
 	np->ooo = RB_ROOT;
 	np->ack_share = 128;
+	ndp_tcp_options_init(np);
 	np->timer_at = U64_MAX;
 	np->rto_ns = NDP_RTO_MIN;
 	np->probe_ns = NDP_PROBE_MIN;
@@ -293,6 +295,7 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr_in *addr)
 	} else {
 		ndp_set_state(sk, TCP_SYN_SENT);
 		np->syn_at = ktime_get_ns() + NDP_SYN_DELAY;
+		ndp_keepalive_start(np);
 		ndp_timer_update(np);
 		NDP_INC(sock_net(sk), ACTIVE_OPENS);
 	}
@@ -683,17 +686,15 @@ static int ndp_setsockopt(struct socket *sock, int level, int optname,
 
 	if (level == SOL_IP && ndp_knows_ip_option(optname))
 		return ip_setsockopt(sk, level, optname, optval, optlen);
-	/* Applications set it without asking; packets never wait here. */
-	if (level != SOL_NDP && !(level == SOL_TCP && optname == TCP_NODELAY))
+	if (level != SOL_NDP && level != SOL_TCP)
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	if (level == SOL_TCP)
-		return 0;
 	lock_sock(sk);
-	err = ndp_set_option(sk, optname, val);
+	err = level == SOL_TCP ? ndp_tcp_setsockopt(sk, optname, val) :
+				 ndp_set_option(sk, optname, val);
 	release_sock(sk);
 	return err;
 }
@@ -723,8 +724,7 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	struct ndp_info info;
 	void *from = &info;
-	int val = 1;	/* what TCP_NODELAY is, always */
-	int err, len;
+	int err, len, val;
 
 	if (level == SOL_IP && !ndp_knows_ip_option(optname))
 		return -ENOPROTOOPT;
@@ -742,8 +742,7 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 		if (level == SOL_NDP)
 			err = ndp_get_option(sk, optname, &val);
 		else
-			err = level == SOL_TCP && optname == TCP_NODELAY ?
-			      0 : -ENOPROTOOPT;
+			err = ndp_tcp_getsockopt(sk, optname, &val);
 		if (err)
 			return err;
 		from = &val;

@@ -708,6 +708,8 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 	np->silent_since = 0;
 	if (np->snd_una != np->snd_nxt || np->probe_at)
 		np->silent_since = ktime_get_ns();
+	if (np->keep_at)
+		ndp_keepalive_start(np);
 }
 
 static void ndp_key_of(struct net *net, const struct sk_buff *skb,

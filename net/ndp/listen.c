@@ -34,6 +34,7 @@ static void ndp_inherit(struct sock *sk, const struct sock *lsk)
 	if (sock_flag(lsk, SOCK_KEEPOPEN))
 		sock_set_flag(sk, SOCK_KEEPOPEN);
 	np->iw_opt = lnp->iw_opt;
+	memcpy(np->tcp_option, lnp->tcp_option, sizeof(np->tcp_option));
 }
 
 static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
@@ -60,6 +61,7 @@ static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 	inet->inet_daddr = key->initiator;
 	np->entry.key = *key;
 	np->acceptor = true;
+	ndp_keepalive_start(np);
 	if (ndp_conn_setup(np, GFP_ATOMIC)) {
 		sock_put(sk);
 		return NULL;

@@ -74,6 +74,20 @@
 /* MSG_MORE holds a tail back no longer than this, as TCP does. */
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
 
+/* Options of SOL_TCP that are remembered. */
+enum ndp_tcp_option_id {
+	NDP_TCP_NODELAY,
+	NDP_TCP_CORK,
+	NDP_TCP_QUICKACK,
+	NDP_TCP_KEEPIDLE,
+	NDP_TCP_KEEPINTVL,
+	NDP_TCP_KEEPCNT,
+	NDP_TCP_SYNCNT,
+	NDP_TCP_USER_TIMEOUT,
+	NDP_TCP_NOTSENT_LOWAT,
+	NDP_TCP_OPTIONS,
+};
+
 /* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
 #define NDP_LOCAL_DOUBLINGS	6U
 
@@ -432,6 +446,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @snd_window:	peer's room
  * @iw:		initial window, packets
  * @iw_opt:	NDP_IW
+ * @tcp_option:	values of SOL_TCP, see tcp_option.c
  * @mss:	payload per packet
  * @ack_share:	moving share of ACKs among answers, 0 to 256
  * @more:	the application is in the middle of a write
@@ -486,6 +501,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @probe_ns:	interval of PROBEs
  * @syn_at:	when to send a bare opening, 0 for not
  * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
+ * @keep_at:	when keepalive is due, 0: off
+ * @keep_probes: sent since the peer was heard
  * @orphan_at:	when an orphan gives up on its peer, 0 for not
  * @user_timeout_ns: give-up time
  *
@@ -531,6 +548,7 @@ struct ndp_sock {
 	u32			sendq_bytes;
 	u32			iw;
 	u32			iw_opt;
+	int			tcp_option[NDP_TCP_OPTIONS];
 	u32			mss;
 	u16			ack_share;
 	bool			more;
@@ -583,6 +601,8 @@ struct ndp_sock {
 	u64			probe_ns;
 	u64			syn_at;
 	u64			cork_at;
+	u64			keep_at;
+	u32			keep_probes;
 	u64			orphan_at;
 
 	bool			sync_connect;
@@ -762,6 +782,15 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 /* sysctl.c */
 int ndp_sysctl_net_init(struct net *net);
 void ndp_sysctl_net_exit(struct net *net);
+
+/* tcp_option.c */
+void ndp_tcp_options_init(struct ndp_sock *np);
+int ndp_tcp_setsockopt(struct sock *sk, int optname, int val);
+int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val);
+u64 ndp_user_timeout(const struct ndp_sock *np);
+void ndp_keepalive(struct sock *sk, int on);
+void ndp_keepalive_start(struct ndp_sock *np);
+bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 
 /* timer.c */
 enum hrtimer_restart ndp_timer(struct hrtimer *t);

@@ -22,17 +22,18 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	struct page_frag *pfrag = sk_page_frag(sk);
 	int i = skb_shinfo(skb)->nr_frags;
 	bool coalesce;
-	size_t n;
+	size_t want, n;
 
 	if (!sk_page_frag_refill(sk, pfrag))
 		return -ENOBUFS;
 	coalesce = skb_can_coalesce(skb, i, pfrag->page, pfrag->offset);
 	if (!coalesce && i == MAX_SKB_FRAGS)
 		return 0;
-	n = min_t(size_t, max, pfrag->size - pfrag->offset);
-	n = min(n, msg_data_left(msg));
-	n = copy_page_from_iter(pfrag->page, pfrag->offset, n, &msg->msg_iter);
-	if (!n)
+	want = min_t(size_t, max, pfrag->size - pfrag->offset);
+	want = min(want, msg_data_left(msg));
+	n = copy_page_from_iter(pfrag->page, pfrag->offset, want,
+				&msg->msg_iter);
+	if (n < want)
 		return -EFAULT;
 	if (coalesce) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
@@ -125,7 +126,8 @@ static bool ndp_send_ended(const struct sock *sk)
 static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
 {
 	struct sock *sk = ndp_to_sk(np);
-	bool corked = msg->msg_flags & MSG_MORE;
+	bool corked = msg->msg_flags & MSG_MORE ||
+		      np->tcp_option[NDP_TCP_CORK];
 	struct sk_buff *skb;
 	int n, copied = 0;
 	int err = 0;

@@ -90,6 +90,8 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 		at = min(at, np->syn_at);
 	if (np->cork_at)
 		at = min(at, np->cork_at);
+	if (np->keep_at)
+		at = min(at, np->keep_at);
 	if (np->orphan_at)
 		at = min(at, np->orphan_at);
 	return at;
@@ -128,6 +130,7 @@ void ndp_timer_stop(struct ndp_sock *np)
 	np->probe_at = 0;
 	np->syn_at = 0;
 	np->cork_at = 0;
+	np->keep_at = 0;
 	np->orphan_at = 0;
 	np->timer_at = U64_MAX;
 	if (hrtimer_try_to_cancel(&np->timer) == 1) {
@@ -190,7 +193,8 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 
 static bool ndp_given_up(struct ndp_sock *np, u64 now)
 {
-	return np->silent_since && now - np->silent_since > NDP_GIVE_UP;
+	return np->silent_since &&
+	       now - np->silent_since > ndp_user_timeout(np);
 }
 
 static void ndp_check_probe(struct ndp_sock *np, u64 now)
@@ -210,7 +214,7 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 		ndp_conn_abort(np, 0, true);
 		return;
 	}
-	if (ndp_given_up(np, now)) {
+	if (ndp_given_up(np, now) || ndp_keepalive_check(np, now)) {
 		NDP_INC(sock_net(ndp_to_sk(np)), GIVEN_UP);
 		ndp_conn_abort(np, ETIMEDOUT, true);
 		return;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options of SOL_TCP on AF_NDP sockets: applications set them on any stream.
+ *
+ * They are checked, remembered and told back as TCP does, with TCP's sysctls for
+ * defaults.  Those that mean something here have effect: TCP_CORK,
+ * TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive, which asks a
+ * silent peer with PROBE.  The others stay without: packets never wait for more
+ * (TCP_NODELAY), every packet is answered at once (TCP_QUICKACK), an opening is
+ * data and given up with it (TCP_SYNCNT), and so on.
+ *
+ * Non-goals: TCP_INFO (NDP_INFO is there), congestion control, fast open, repair.
+ */
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/tcp.h>
+#include "ndp.h"
+
+static const struct ndp_tcp_option {
+	int	optname;
+	int	least, most;
+	bool	truth;		/* any value, as 0 or 1 */
+	int	initial;	/* 0 where a sysctl stands behind it */
+} ndp_tcp_options[NDP_TCP_OPTIONS] = {
+	[NDP_TCP_NODELAY] = { TCP_NODELAY, INT_MIN, INT_MAX, true, 0 },
+	[NDP_TCP_CORK] = { TCP_CORK, INT_MIN, INT_MAX, true, 0 },
+	[NDP_TCP_QUICKACK] = { TCP_QUICKACK, INT_MIN, INT_MAX, true, 1 },
+	[NDP_TCP_KEEPIDLE] = { TCP_KEEPIDLE, 1, MAX_TCP_KEEPIDLE, false, 0 },
+	[NDP_TCP_KEEPINTVL] = { TCP_KEEPINTVL, 1, MAX_TCP_KEEPINTVL, false, 0 },
+	[NDP_TCP_KEEPCNT] = { TCP_KEEPCNT, 1, MAX_TCP_KEEPCNT, false, 0 },
+	[NDP_TCP_SYNCNT] = { TCP_SYNCNT, 1, MAX_TCP_SYNCNT, false, 0 },
+	[NDP_TCP_USER_TIMEOUT] = { TCP_USER_TIMEOUT, 0, INT_MAX, false, 0 },
+	[NDP_TCP_NOTSENT_LOWAT] = { TCP_NOTSENT_LOWAT, INT_MIN, INT_MAX, false, 0 },
+};
+
+static int ndp_tcp_option_find(int optname)
+{
+	int i;
+
+	for (i = 0; i < NDP_TCP_OPTIONS; i++)
+		if (ndp_tcp_options[i].optname == optname)
+			return i;
+	return -1;
+}
+
+/* In force: what was set, or the sysctl. */
+static int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
+{
+	const struct net *net = sock_net(&np->inet.sk);
+	int val = READ_ONCE(np->tcp_option[id]);
+
+	if (val)
+		return val;
+	switch (id) {
+	case NDP_TCP_KEEPIDLE:
+		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_time) / HZ;
+	case NDP_TCP_KEEPINTVL:
+		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_intvl) / HZ;
+	case NDP_TCP_KEEPCNT:
+		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_probes);
+	case NDP_TCP_SYNCNT:
+		return READ_ONCE(net->ipv4.sysctl_tcp_syn_retries);
+	default:
+		return val;
+	}
+}
+
+/**
+ * ndp_tcp_options_init - defaults of a new socket
+ * @np:		socket
+ */
+void ndp_tcp_options_init(struct ndp_sock *np)
+{
+	int i;
+
+	for (i = 0; i < NDP_TCP_OPTIONS; i++)
+		np->tcp_option[i] = ndp_tcp_options[i].initial;
+}
+
+/* What waited for more goes. */
+static void ndp_uncork(struct ndp_sock *np)
+{
+	spin_lock_bh(&np->lock);
+	np->corked = false;
+	np->more = false;
+	np->cork_at = 0;
+	if (ndp_to_sk(np)->sk_state != TCP_CLOSE && np->paths)
+		ndp_output(np);
+	spin_unlock_bh(&np->lock);
+}
+
+/**
+ * ndp_tcp_setsockopt - set an option of SOL_TCP
+ * @sk:		socket
+ * @optname:	option
+ * @val:	value
+ *
+ * Context: lock_sock held.
+ * Return: 0, -EINVAL, or -ENOPROTOOPT.
+ */
+int ndp_tcp_setsockopt(struct sock *sk, int optname, int val)
+{
+	int id = ndp_tcp_option_find(optname);
+	struct ndp_sock *np = ndp_sk(sk);
+	const struct ndp_tcp_option *o;
+
+	if (id < 0)
+		return -ENOPROTOOPT;
+	o = &ndp_tcp_options[id];
+	if (val < o->least || val > o->most)
+		return -EINVAL;
+	WRITE_ONCE(np->tcp_option[id], o->truth ? !!val : val);
+	if (id == NDP_TCP_CORK && !val)
+		ndp_uncork(np);
+	if (id == NDP_TCP_KEEPIDLE)
+		ndp_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
+	return 0;
+}
+
+/**
+ * ndp_tcp_getsockopt - read an option of SOL_TCP
+ * @sk:		socket
+ * @optname:	option
+ * @val:	value
+ *
+ * Return: 0 or -ENOPROTOOPT.
+ */
+int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val)
+{
+	int id = ndp_tcp_option_find(optname);
+
+	if (id < 0)
+		return -ENOPROTOOPT;
+	*val = ndp_tcp_option(ndp_sk(sk), id);
+	return 0;
+}
+
+/**
+ * ndp_user_timeout - how long a peer may be silent
+ * @np:		connection
+ *
+ * Return: nanoseconds.
+ */
+u64 ndp_user_timeout(const struct ndp_sock *np)
+{
+	u64 ms = ndp_tcp_option(np, NDP_TCP_USER_TIMEOUT);
+
+	return ms ? ms * NDP_MSEC : NDP_GIVE_UP;
+}
+
+static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)
+{
+	return (u64)ndp_tcp_option(np, id) * NSEC_PER_SEC;
+}
+
+/**
+ * ndp_keepalive_start - the peer was heard, or the connection begins
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_keepalive_start(struct ndp_sock *np)
+{
+	bool on = sock_flag(ndp_to_sk(np), SOCK_KEEPOPEN);
+
+	np->keep_probes = 0;
+	np->keep_at = on ? ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE) : 0;
+}
+
+/**
+ * ndp_keepalive - SO_KEEPALIVE is set, or TCP_KEEPIDLE
+ * @sk:		socket
+ * @on:		whether
+ *
+ * Context: lock_sock held.
+ */
+void ndp_keepalive(struct sock *sk, int on)
+{
+	struct ndp_sock *np = ndp_sk(sk);
+
+	spin_lock_bh(&np->lock);
+	np->keep_at = 0;
+	np->keep_probes = 0;
+	if (on && (sk->sk_state == TCP_ESTABLISHED ||
+		   sk->sk_state == TCP_SYN_SENT)) {
+		np->keep_at = ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE);
+		ndp_timer_update(np);
+	}
+	spin_unlock_bh(&np->lock);
+}
+
+/**
+ * ndp_keepalive_check - ask a peer that has been silent for long
+ * @np:		connection
+ * @now:	time, ns
+ *
+ * What is in flight has its own timeouts.
+ *
+ * Context: np->lock held.
+ * Return: whether the peer is given up.
+ */
+bool ndp_keepalive_check(struct ndp_sock *np, u64 now)
+{
+	if (!np->keep_at || np->keep_at > now)
+		return false;
+	if (np->snd_una != np->snd_nxt || np->probe_at) {
+		np->keep_at = now + ndp_keep_ns(np, NDP_TCP_KEEPIDLE);
+		return false;
+	}
+	if (np->keep_probes >= ndp_tcp_option(np, NDP_TCP_KEEPCNT))
+		return true;
+	np->keep_probes++;
+	np->keep_at = now + ndp_keep_ns(np, NDP_TCP_KEEPINTVL);
+	ndp_send_probe(np);
+	return false;
+}

@@ -4,12 +4,17 @@
 # Many senders to one receiver through one trimming port: all arrives, and the
 # counters of hosts and switch tell the same story.
 #
-#	HOST[1] .. HOST[n] ---- LEAF[0] ---- HOST[0]
+#	HOST[1] .. HOST[n] ==200 Mb/s== LEAF[0] --50 Mb/s-- HOST[0]
+#
+# The first window of one sender alone overflows the port, even where a slow
+# machine starts them far apart.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp
 
-leaf_spine hosts=32 leaves=1 spines=1 rate=50mbit delay=10us mtu=9000
+leaf_spine hosts=32 leaves=1 spines=1 rate=200mbit delay=10us mtu=9000
+ip -n "${HOST[0]}" link set eth0 type netwire rate 50mbit || die "no slow port"
+tc -n "${LEAF[0]}" qdisc replace dev h0 root ndp limit 4 || die "no short queue"
 incast 7 400000
 incast_sums $((7 * (400000 + 16)))
 is "no header was lost or returned" "$(tc_stat "${LEAF[0]}" h0 drop_header bounced)" 0

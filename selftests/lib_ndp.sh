@@ -57,6 +57,17 @@ q = json.load(sys.stdin)
 print(sum(find(q, name) for name in sys.argv[1:]))' "${@:3}"
 }
 
+# says NAME CODE PATTERN COMMAND...: what is refused says why, on standard error
+says() {
+	local name=$1 code=$2 pattern=$3 got
+
+	shift 3
+	"$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+	got=$?
+	is "$name: exit code" $got "$code"
+	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
+}
+
 serve() {
 	local ns=$1
 

@@ -26,15 +26,8 @@ for line in open(sys.argv[1]):
 print(eval(sys.argv[2]))' "$@"
 }
 
-# says NAME CODE PATTERN ARGUMENTS...: what is refused says why, on standard error
-says() {
-	local name=$1 code=$2 pattern=$3
-
-	shift 3
-	timeout 60 ndp_bench "$@" >"$TMP/out" 2>"$TMP/err"
-	is "$name: exit code" $? "$code"
-	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
-}
+# refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
+refused() { says "$1" "$2" "$3" timeout 60 ndp_bench "${@:4}"; }
 
 leaf_spine hosts=8 leaves=2 spines=1 rate=1gbit delay=10us mtu=9000
 for ((h = 0; h < 8; h++)); do
@@ -111,16 +104,16 @@ for proto in ndp tcp; do
 done
 
 # What is wrong.
-says "no hosts" 1 "No such file" -H "$TMP/none" -g permutation
-says "no flows" 2 "Usage" -H "$TMP/hosts"
-says "no such namespace" 1 "namespace nowhere" -H <(echo nowhere 10.0.0.1) -g permutation
-says "no address" 1 "not an IPv4 address" -H <(echo - here) -g permutation
-says "no such pattern" 2 "is not permutation" -H "$TMP/hosts" -g everyone
-says "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -p sctp
-says "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many
-says "endless without an end" 2 "need --time" -H "$TMP/hosts" -g permutation
-says "no such host" 1 "from host 0 to 9, of 8" -H "$TMP/hosts" -f <(echo "0->9 id 1")
-says "not a flow" 1 "line 2: not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
-says "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 \
+refused "no hosts" 1 "No such file" -H "$TMP/none" -g permutation
+refused "no flows" 2 "Usage" -H "$TMP/hosts"
+refused "no such namespace" 1 "namespace nowhere" -H <(echo nowhere 10.0.0.1) -g permutation
+refused "no address" 1 "not an IPv4 address" -H <(echo - here) -g permutation
+refused "no such pattern" 2 "is not permutation" -H "$TMP/hosts" -g everyone
+refused "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -p sctp
+refused "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many
+refused "endless without an end" 2 "need --time" -H "$TMP/hosts" -g permutation
+refused "no such host" 1 "from host 0 to 9, of 8" -H "$TMP/hosts" -f <(echo "0->9 id 1")
+refused "not a flow" 1 "line 2: not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
+refused "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 \
 	--ports <(echo "${HOST[0]} eth7 x")
-says "nobody listens" 1 "Connection refused" -H "$TMP/near" -f <(echo "0->4 id 1 size 9")
+refused "nobody listens" 1 "Connection refused" -H "$TMP/near" -f <(echo "0->4 id 1 size 9")

@@ -185,11 +185,26 @@ static int listening(int port)
 	return fd;
 }
 
+static void wait_event(int fd, int event)
+{
+	struct pollfd p = { .fd = fd, .events = event };
+
+	must(poll(&p, 1, SOON) == 1, "wait for an event");
+}
+
 static void wait_in(int fd)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	wait_event(fd, POLLIN);
+}
 
-	must(poll(&p, 1, SOON) == 1, "wait");
+/* A socket that has asked a listener in, and sent a byte. */
+static int knock(int port)
+{
+	int fd = new_socket(NEAR, 0);
+
+	must(!connect_to(fd, port), "connect");
+	must(send(fd, "x", 1, 0) == 1, "send");
+	return fd;
 }
 
 static int client, server, listener;
@@ -197,12 +212,10 @@ static int client, server, listener;
 /* A connection that both ends know of. */
 static void pair(void)
 {
-	char byte = 'x';
+	char byte;
 
 	listener = listening(port);
-	client = new_socket(NEAR, 0);
-	must(!connect_to(client, port), "connect");
-	must(send(client, &byte, 1, 0) == 1, "send");
+	client = knock(port);
 	wait_in(listener);
 	server = accept(listener, NULL, NULL);
 	must(server >= 0, "accept");
@@ -220,14 +233,6 @@ static void settle(void)
 static void nonblock(int fd)
 {
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/* The peer's reset has come when the error has. */
-static void wait_event(int fd, int event)
-{
-	struct pollfd p = { .fd = fd, .events = event };
-
-	must(poll(&p, 1, SOON) == 1, "wait for an event");
 }
 
 /* Closing with something unread resets. */
@@ -529,15 +534,13 @@ CASE(names_by_accept)
 {
 	struct sockaddr_in addr = { 0 };
 	socklen_t len = sizeof(addr);
-	int l = listening(port), c = new_socket(NEAR, 0), a;
+	int l = listening(port), a;
 
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	a = accept(l, (struct sockaddr *)&addr, &len);
 	note("%d %u family %d %s", a >= 0, len, addr.sin_family, inet_ntoa(addr.sin_addr));
-	must(!connect_to(c = new_socket(NEAR, 0), port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	CALL(accept(l, (struct sockaddr *)&addr, NULL));
 }
@@ -755,10 +758,9 @@ CASE(accept_nothing)
 
 CASE(accept_flags)
 {
-	int l = listening(port), c = new_socket(NEAR, 0), a;
+	int l = listening(port), a;
 
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	EVENTS(l);
 	a = accept4(l, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -772,7 +774,7 @@ CASE(accept_inherits)
 	struct timeval t = { .tv_sec = 7 }, got = { 0 };
 	socklen_t len = sizeof(got);
 	struct linger linger = { 1, 9 }, inherited = { 0 };
-	int l = listening(port), c = new_socket(NEAR, 0), a;
+	int l = listening(port), a;
 
 	setsockopt(l, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 	setsockopt(l, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
@@ -780,8 +782,7 @@ CASE(accept_inherits)
 	set_int(l, SOL_SOCKET, SO_RCVBUF, 65536);
 	set_int(l, SOL_SOCKET, SO_PRIORITY, 3);
 	nonblock(l);
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	CALL(fcntl(a, F_GETFL));
@@ -819,11 +820,9 @@ CASE(accept_order)
 CASE(accept_after_close)
 {
 	char byte;
-	int l = listening(port), c = new_socket(NEAR, 0), a;
+	int l = listening(port), a;
 
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
-	close(c);
+	close(knock(port));
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	AWAIT(a, POLLRDHUP);
@@ -1680,13 +1679,12 @@ CASE(tcp_option_values)
 
 CASE(tcp_options_inherited)
 {
-	int l = listening(port), c = new_socket(NEAR, 0), a;
+	int l = listening(port), a;
 
 	set_int(l, SOL_TCP, TCP_KEEPIDLE, 77);
 	set_int(l, SOL_TCP, TCP_USER_TIMEOUT, 5000);
 	set_int(l, SOL_TCP, TCP_NODELAY, 1);
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	CALL(get_int(a, SOL_TCP, TCP_KEEPIDLE));
@@ -1835,11 +1833,10 @@ CASE(no_descriptors)
 
 CASE(no_descriptor_for_accept)
 {
-	int l = listening(port), c = new_socket(NEAR, 0);
+	int l = listening(port);
 	struct rlimit none = { 3, 1024 }, some = { 1024, 1024 };
 
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	wait_in(l);
 	CALL(setrlimit(RLIMIT_NOFILE, &none));
 	CALL(accept(l, NULL, NULL));
@@ -1947,17 +1944,14 @@ CASE(two_readers)
 
 CASE(two_accepters)
 {
-	int l = listening(port), n = 0, status, i, c;
+	int l = listening(port), n = 0, status, i;
 
 	for (i = 0; i < 2; i++) {
 		if (!fork())
 			_exit(accept(l, NULL, NULL) >= 0 ? 0 : 1);
 	}
-	for (i = 0; i < 2; i++) {
-		c = new_socket(NEAR, 0);
-		must(!connect_to(c, port), "connect");
-		must(send(c, "x", 1, 0) == 1, "send");
-	}
+	for (i = 0; i < 2; i++)
+		knock(port);
 	for (i = 0; i < 2; i++)
 		n += wait(&status) > 0 && !status;
 	note("%d accepters had one each", n);
@@ -2015,12 +2009,11 @@ CASE(one_shot)
 CASE(edge_of_listener)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
-	int l = listening(port), e = epoll_create1(0), c = new_socket(NEAR, 0);
+	int l = listening(port), e = epoll_create1(0);
 
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, l, &ev));
 	note_events("listener", edges(e));
-	must(!connect_to(c, port), "connect");
-	must(send(c, "x", 1, 0) == 1, "send");
+	knock(port);
 	note_events("listener", edges(e));
 	note_events("listener", edges(e));
 }

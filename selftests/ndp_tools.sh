@@ -9,16 +9,8 @@
 require_module ndp
 require_program tcpdump
 
-# says NAME CODE PATTERN COMMAND...: what is refused says why, on standard error
-says() {
-	local name=$1 code=$2 pattern=$3 got
-
-	shift 3
-	in_ns "$H0" "$@" >"$TMP/out" 2>"$TMP/err" </dev/null
-	got=$?
-	is "$name: exit code" $got "$code"
-	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
-}
+# refused NAME CODE PATTERN COMMAND...: says() of a command in H0
+refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
 
 show() { in_ns "$H0" ndp path show "$@" | tr '\n' ';'; }
 
@@ -51,27 +43,27 @@ for p in json.load(sys.stdin):
 	"10.0.0.2 32 None 50001 None;10.0.0.2 32 10.9.0.2 50002 None;10.2.0.0 16 None 0 7;"
 is "the other namespace has none" "$(in_ns "$H1" ndp path)" ""
 
-says "path exists" 1 "path exists" ndp path add 10.0.0.2 entropy 50001
-says "no such path" 1 "no such path" ndp path del 10.0.0.2 entropy 50003
-says "no such destination" 1 "no configured paths" ndp path del 10.0.0.9
-says "entropy out of range" 1 "entropy must be" ndp path add 10.0.0.2 entropy 80
-says "bits beyond the prefix" 1 "beyond its prefix" ndp path add 10.0.0.2/24
-says "alias not a prefix" 1 "beyond the prefix" ndp path add 10.2.0.0/16 via 10.9.0.2
-says "alias not a host's" 1 "not a host" ndp path add 10.0.0.2 via 224.0.0.1
-says "no address" 2 "not an IPv4 address" ndp path add nowhere
-says "no number" 2 "not a number" ndp path add 10.0.0.2 entropy many
-says "unknown word" 2 "what is" ndp path add 10.0.0.2 over 3
-says "missing value" 2 "needs a value" ndp path add 10.0.0.2 via
-says "without privilege" 1 "not permitted" setpriv --reuid 65534 --clear-groups \
+refused "path exists" 1 "path exists" ndp path add 10.0.0.2 entropy 50001
+refused "no such path" 1 "no such path" ndp path del 10.0.0.2 entropy 50003
+refused "no such destination" 1 "no configured paths" ndp path del 10.0.0.9
+refused "entropy out of range" 1 "entropy must be" ndp path add 10.0.0.2 entropy 80
+refused "bits beyond the prefix" 1 "beyond its prefix" ndp path add 10.0.0.2/24
+refused "alias not a prefix" 1 "beyond the prefix" ndp path add 10.2.0.0/16 via 10.9.0.2
+refused "alias not a host's" 1 "not a host" ndp path add 10.0.0.2 via 224.0.0.1
+refused "no address" 2 "not an IPv4 address" ndp path add nowhere
+refused "no number" 2 "not a number" ndp path add 10.0.0.2 entropy many
+refused "unknown word" 2 "what is" ndp path add 10.0.0.2 over 3
+refused "missing value" 2 "needs a value" ndp path add 10.0.0.2 via
+refused "without privilege" 1 "not permitted" setpriv --reuid 65534 --clear-groups \
 	"$(command -v ndp)" path add 10.0.0.2 entropy 50004
-says "unknown counter" 1 "no counter" ndp stat NoSuchThing
+refused "unknown counter" 1 "no counter" ndp stat NoSuchThing
 
 # Batches.
 printf '%s\n' "# two" "" "path add 10.3.0.1 mark 1" "path add 10.3.0.1 mark 2" >"$TMP/batch"
 check "batch" in_ns "$H0" ndp -b "$TMP/batch"
 is "all of it" "$(show 10.3.0.1)" "10.3.0.1 entropy random mark 1;10.3.0.1 entropy random mark 2;"
-says "what is wrong in a batch" 1 "batch: line 3: not done" ndp -b "$TMP/batch"
-says "no batch" 1 "No such file" ndp -b "$TMP/none"
+refused "what is wrong in a batch" 1 "batch: line 3: not done" ndp -b "$TMP/batch"
+refused "no batch" 1 "No such file" ndp -b "$TMP/none"
 check "delete what the batch added" in_ns "$H0" ndp path del 10.3.0.1
 
 # Packets take them.
@@ -119,7 +111,7 @@ r = json.load(open(sys.argv[1]))
 print(r["proto"], r["role"], r["peer"], r["sent"], r["received"], r["seconds"] > 0)' \
 		"$TMP/json")" "$proto initiator 10.0.0.2 3000000 1000000 True"
 done
-says "ndp_cat: nobody listens" 1 "Connection refused" ndp_cat 10.0.0.2 5009
-says "ndp_cat: no such file" 1 "No such file" ndp_cat -f "$TMP/none" 10.0.0.2 5009
-says "ndp_cat: no such protocol" 2 "is not one of" ndp_cat -p sctp 10.0.0.2 5009
-says "ndp_cat: no arguments" 2 "Usage" ndp_cat
+refused "ndp_cat: nobody listens" 1 "Connection refused" ndp_cat 10.0.0.2 5009
+refused "ndp_cat: no such file" 1 "No such file" ndp_cat -f "$TMP/none" 10.0.0.2 5009
+refused "ndp_cat: no such protocol" 2 "is not one of" ndp_cat -p sctp 10.0.0.2 5009
+refused "ndp_cat: no arguments" 2 "Usage" ndp_cat

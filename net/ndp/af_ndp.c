@@ -473,8 +473,7 @@ static void ndp_shutdown_send(struct ndp_sock *np)
 
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | SEND_SHUTDOWN);
 	np->fin_queued = true;
-	np->corked = false;
-	np->more = false;
+	ndp_uncork(np);
 	ndp_output(np);
 }
 
@@ -524,8 +523,7 @@ out:
 
 static bool ndp_all_sent(const struct ndp_sock *np)
 {
-	return (np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt) ||
-	       np->inet.sk.sk_state == TCP_CLOSE;
+	return ndp_fin_acked(np) || np->inet.sk.sk_state == TCP_CLOSE;
 }
 
 /* SO_LINGER: wait until the peer has all of it. */
@@ -569,7 +567,7 @@ static void ndp_close_conn(struct sock *sk)
 	} else if (!skb_queue_empty(&sk->sk_receive_queue)) {
 		ndp_conn_abort(np, 0, true);
 	} else {
-		if (np->fin_sent && np->snd_una == np->snd_nxt && !np->rcv_fin)
+		if (ndp_fin_acked(np) && !np->rcv_fin)
 			np->orphan_at = ktime_get_ns() + NDP_ORPHAN_TIME;
 		ndp_conn_check_done(np);
 		ndp_timer_update(np);
@@ -730,7 +728,7 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 		return -ENOPROTOOPT;
 	/* Also says what TCP says to levels unheard of. */
 	if (level != SOL_NDP && level != SOL_TCP)
-		return ip_getsockopt(sock->sk, level, optname, optval, optlen);
+		return ip_getsockopt(sk, level, optname, optval, optlen);
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)

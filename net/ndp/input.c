@@ -292,7 +292,7 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 
 	if (INET_ECN_is_ce(tos))
 		flags |= NDP_F_ECE;
-	if (np->fin_sent && np->snd_una == np->snd_nxt)
+	if (ndp_fin_acked(np))
 		flags |= NDP_F_LAST;
 	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
 }

@@ -637,11 +637,24 @@ static inline u32 ndp_inq(const struct ndp_sock *np)
 	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
 }
 
+/* The peer has all that was written, and knows that it is all. */
+static inline bool ndp_fin_acked(const struct ndp_sock *np)
+{
+	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt;
+}
+
 /* Both sides have finished, and both know. */
 static inline bool ndp_over(const struct ndp_sock *np)
 {
-	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt &&
-	       np->rcv_fin;
+	return ndp_fin_acked(np) && np->rcv_fin;
+}
+
+/* What waited for more may go.  Context: np->lock held. */
+static inline void ndp_uncork(struct ndp_sock *np)
+{
+	np->corked = false;
+	np->more = false;
+	np->cork_at = 0;
 }
 
 /* The retransmission timeout in force. */

@@ -77,13 +77,11 @@ void ndp_tcp_options_init(struct ndp_sock *np)
 		np->tcp_option[i] = ndp_tcp_options[i].initial;
 }
 
-/* What waited for more goes. */
-static void ndp_uncork(struct ndp_sock *np)
+/* TCP_CORK is taken away. */
+static void ndp_send_corked(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
-	np->corked = false;
-	np->more = false;
-	np->cork_at = 0;
+	ndp_uncork(np);
 	if (ndp_to_sk(np)->sk_state != TCP_CLOSE && np->paths)
 		ndp_output(np);
 	spin_unlock_bh(&np->lock);
@@ -111,7 +109,7 @@ int ndp_tcp_setsockopt(struct sock *sk, int optname, int val)
 		return -EINVAL;
 	WRITE_ONCE(np->tcp_option[id], o->truth ? !!val : val);
 	if (id == NDP_TCP_CORK && !val)
-		ndp_uncork(np);
+		ndp_send_corked(np);
 	if (id == NDP_TCP_KEEPIDLE)
 		ndp_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
 	return 0;
@@ -153,6 +151,12 @@ static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 	return (u64)ndp_tcp_option(np, id) * NSEC_PER_SEC;
 }
 
+static void ndp_keepalive_set(struct ndp_sock *np, bool on)
+{
+	np->keep_probes = 0;
+	np->keep_at = on ? ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE) : 0;
+}
+
 /**
  * ndp_keepalive_start - the peer was heard, or the connection begins
  * @np:		connection
@@ -161,10 +165,7 @@ static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)
  */
 void ndp_keepalive_start(struct ndp_sock *np)
 {
-	bool on = sock_flag(ndp_to_sk(np), SOCK_KEEPOPEN);
-
-	np->keep_probes = 0;
-	np->keep_at = on ? ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE) : 0;
+	ndp_keepalive_set(np, sock_flag(ndp_to_sk(np), SOCK_KEEPOPEN));
 }
 
 /**
@@ -179,13 +180,9 @@ void ndp_keepalive(struct sock *sk, int on)
 	struct ndp_sock *np = ndp_sk(sk);
 
 	spin_lock_bh(&np->lock);
-	np->keep_at = 0;
-	np->keep_probes = 0;
-	if (on && (sk->sk_state == TCP_ESTABLISHED ||
-		   sk->sk_state == TCP_SYN_SENT)) {
-		np->keep_at = ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE);
-		ndp_timer_update(np);
-	}
+	ndp_keepalive_set(np, on && (sk->sk_state == TCP_ESTABLISHED ||
+				     sk->sk_state == TCP_SYN_SENT));
+	ndp_timer_update(np);
 	spin_unlock_bh(&np->lock);
 }
 

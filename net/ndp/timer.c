@@ -223,11 +223,8 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 		np->syn_at = 0;
 		ndp_send_open(np);
 	}
-	if (np->cork_at && np->cork_at <= now) {
-		np->cork_at = 0;
-		np->corked = false;
-		np->more = false;
-	}
+	if (np->cork_at && np->cork_at <= now)
+		ndp_uncork(np);
 	ndp_check_flight(np, now);
 	ndp_check_probe(np, now);
 	ndp_output(np);

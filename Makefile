@@ -3,12 +3,13 @@
 # Linux NDP.  "make help" lists what there is.
 
 # K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
-# fetched into a private directory.  With U=fast or U=debug it is user-mode Linux.
+# fetched into a private directory.  U=fast, debug, kasan or kcsan is one of those that
+# the lab builds itself.
 ifneq ($(K)$(U),)
 ifneq ($(filter modules,$(MAKECMDGOALS)),)
 ifneq ($(U),)
-LAB  := $(shell tools/lab/uml-kernel $(U) $(K))
-export ARCH := um
+LAB  := $(shell tools/lab/build-kernel $(U) $(K))
+export ARCH := $(patsubst ARCH=%,%,$(filter ARCH=%,$(LAB)))
 else
 LAB  := $(shell tools/lab/kernel $(K))
 endif
@@ -94,9 +95,9 @@ vm:			## a shell in a virtual machine (K=6.1|6.12)
 	$(MAKE) tools
 	tools/lab/run -k $(or $(K),6.12) -i
 
-check:			## run the selftests on Debian's 6.1 and 6.12 and a debug kernel (K=, T=test)
+check:			## run the selftests on Debian's 6.1 and 6.12 and a debug kernel (K=, T=test, FULL=1)
 	@$(NEED) python3@python3
-	@tools/lab/check $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
+	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
 
 demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture
 	@tools/lab/demo

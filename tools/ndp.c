@@ -3,12 +3,12 @@
  * ndp: configure and watch AF_NDP in the network namespace that one is in.
  *
  *   ndp path add|del|show	paths to a destination, by generic netlink
+ *   ndp path live		those that connections use, with their counters
  *   ndp stat			counters, from /proc/net/ndp_stat
  *
  * The kernel decides what is allowed and says why not (extended ACK); this
  * program checks only what it must read.  ndp(8) is the manual.
  */
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +21,8 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/ndp.h>
+
+#include "address.h"
 
 #ifndef NETLINK_EXT_ACK
 #define NETLINK_EXT_ACK 11
@@ -40,12 +42,14 @@ static void usage(FILE *to)
 	fputs("Usage: ndp path add DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp path del DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp [-j] path [show [DST[/LEN]]]\n"
+	      "       ndp [-j] path live [PEER]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
 	      "       ndp -b FILE\n"
 	      "       ndp help\n"
 	      "\n"
 	      "  path add   send to DST over this path as well\n"
 	      "  path del   no longer; without a path, all of DST's\n"
+	      "  path live  what connections use: acknowledged, trimmed, lost, left out\n"
 	      "  stat       counters of this network namespace that are not 0\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
@@ -58,8 +62,8 @@ static void usage(FILE *to)
 
 /* A path as on the command line or in a dump. */
 struct path {
-	struct in_addr	dst;
-	struct in_addr	via;
+	union address	dst;
+	union address	via;
 	__u32	mark;
 	__u16	entropy;
 	__u8		plen;
@@ -82,27 +86,32 @@ static unsigned long parse_number(const char *what, const char *text,
 	return value;
 }
 
-static void parse_address(const char *what, const char *text, struct in_addr *addr)
+static void parse_address(const char *what, const char *text, union address *addr)
 {
-	if (inet_pton(AF_INET, text, addr) != 1)
-		errx(EXIT_USAGE, "%s \"%s\" is not an IPv4 address", what, text);
+	if (!address_parse(text, addr))
+		errx(EXIT_USAGE, "%s \"%s\" is not an IP address", what, text);
+}
+
+static unsigned int address_bits(const union address *addr)
+{
+	return addr->any.sa_family == AF_INET6 ? 128 : 32;
 }
 
 static void parse_dst(const char *text, struct path *p)
 {
-	char copy[INET_ADDRSTRLEN + 4];
+	char copy[ADDRESS_TEXT + 4];
 	char *slash;
 
 	if (strlen(text) >= sizeof(copy))
-		errx(EXIT_USAGE, "destination \"%s\" is not an IPv4 prefix", text);
+		errx(EXIT_USAGE, "destination \"%s\" is not an IP prefix", text);
 	memcpy(copy, text, strlen(text) + 1);
-	p->plen = 32;
 	slash = strchr(copy, '/');
-	if (slash) {
-		*slash = '\0';
-		p->plen = parse_number("prefix length", slash + 1, 32);
-	}
+	if (slash)
+		*slash++ = '\0';
 	parse_address("destination", copy, &p->dst);
+	p->plen = address_bits(&p->dst);
+	if (slash)
+		p->plen = parse_number("prefix length", slash, p->plen);
 }
 
 static void parse_path(char **args, struct path *p)
@@ -247,6 +256,20 @@ static void genl_open(struct genl *g)
 				      strerror(errno));
 }
 
+static void put_address(struct nlmsghdr *nlh, int attr, const union address *a)
+{
+	size_t len;
+	const void *bytes = address_bytes(a, &len);
+
+	mnl_attr_put(nlh, attr, len, bytes);
+}
+
+static void get_address(const struct nlattr *attr, union address *a)
+{
+	if (!address_from(a, mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)))
+		errx(EXIT_FAILURE, "an address that is none");
+}
+
 static void path_change(__u8 cmd, char **args)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
@@ -257,10 +280,10 @@ static void path_change(__u8 cmd, char **args)
 	parse_path(args, &p);
 	genl_open(&g);
 	nlh = genl_request(buf, g.family, NLM_F_ACK, cmd, NDP_GENL_VERSION);
-	mnl_attr_put_u32(nlh, NDP_A_DST, p.dst.s_addr);
+	put_address(nlh, NDP_A_DST, &p.dst);
 	mnl_attr_put_u8(nlh, NDP_A_PREFIX, p.plen);
 	if (p.has_via)
-		mnl_attr_put_u32(nlh, NDP_A_VIA, p.via.s_addr);
+		put_address(nlh, NDP_A_VIA, &p.via);
 	if (p.has_entropy)
 		mnl_attr_put_u16(nlh, NDP_A_ENTROPY, p.entropy);
 	if (p.has_mark)
@@ -285,13 +308,13 @@ static void read_path(const struct nlmsghdr *nlh, struct path *p)
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case NDP_A_DST:
-			p->dst.s_addr = mnl_attr_get_u32(attr);
+			get_address(attr, &p->dst);
 			break;
 		case NDP_A_PREFIX:
 			p->plen = mnl_attr_get_u8(attr);
 			break;
 		case NDP_A_VIA:
-			p->via.s_addr = mnl_attr_get_u32(attr);
+			get_address(attr, &p->via);
 			p->has_via = true;
 			break;
 		case NDP_A_ENTROPY:
@@ -307,13 +330,13 @@ static void read_path(const struct nlmsghdr *nlh, struct path *p)
 
 static void print_path_json(const struct path *p, bool first)
 {
-	char addr[INET_ADDRSTRLEN];
+	char addr[ADDRESS_TEXT];
 
 	printf("%s{\"dst\":\"%s\",\"prefixlen\":%u", first ? "" : ",",
-	       inet_ntop(AF_INET, &p->dst, addr, sizeof(addr)), p->plen);
+	       address_text(&p->dst, addr), p->plen);
 	if (p->has_via)
 		printf(",\"via\":\"%s\"",
-		       inet_ntop(AF_INET, &p->via, addr, sizeof(addr)));
+		       address_text(&p->via, addr));
 	printf(",\"entropy\":%u", p->entropy);
 	if (p->has_mark)
 		printf(",\"mark\":%u", p->mark);
@@ -322,14 +345,14 @@ static void print_path_json(const struct path *p, bool first)
 
 static void print_path(const struct path *p)
 {
-	char addr[INET_ADDRSTRLEN];
+	char addr[ADDRESS_TEXT];
 
-	fputs(inet_ntop(AF_INET, &p->dst, addr, sizeof(addr)), stdout);
-	if (p->plen != 32)
+	fputs(address_text(&p->dst, addr), stdout);
+	if (p->plen != address_bits(&p->dst))
 		printf("/%u", p->plen);
 	if (p->has_via)
 		printf(" via %s",
-		       inet_ntop(AF_INET, &p->via, addr, sizeof(addr)));
+		       address_text(&p->via, addr));
 	if (p->entropy)
 		printf(" entropy %u", p->entropy);
 	else
@@ -345,7 +368,7 @@ static int on_path(const struct nlmsghdr *nlh, void *data)
 	struct path p;
 
 	read_path(nlh, &p);
-	if (!s->all && (p.dst.s_addr != s->only.dst.s_addr ||
+	if (!s->all && (!address_same(&p.dst, &s->only.dst) ||
 			p.plen != s->only.plen))
 		return MNL_CB_OK;
 	if (json)
@@ -356,12 +379,26 @@ static int on_path(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static void path_show(char **args)
+static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
-	struct shown s = { .all = !*args };
 	struct nlmsghdr *nlh;
 	struct genl g;
+
+	genl_open(&g);
+	nlh = genl_request(buf, g.family, NLM_F_DUMP, cmd, NDP_GENL_VERSION);
+	if (json)
+		putchar('[');
+	if (genl_talk(&g, nlh, print, s))
+		errx(EXIT_FAILURE, "%s", strerror(errno));
+	if (json)
+		puts("]");
+	mnl_socket_close(g.nl);
+}
+
+static void path_show(char **args)
+{
+	struct shown s = { .all = !*args };
 
 	if (*args) {
 		parse_dst(*args, &s.only);
@@ -369,22 +406,110 @@ static void path_show(char **args)
 			errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"",
 			     args[1]);
 	}
-	genl_open(&g);
-	nlh = genl_request(buf, g.family, NLM_F_DUMP, NDP_CMD_PATH_GET,
-			   NDP_GENL_VERSION);
+	dump(NDP_CMD_PATH_GET, on_path, &s);
+}
+
+/* The path of a connection. */
+struct live {
+	struct path	path;
+	__u32		acks, nacks, losses, left_out;
+	__u16		local_port, peer_port;
+};
+
+static void read_live(const struct nlmsghdr *nlh, struct live *l)
+{
+	const struct nlattr *attr;
+
+	memset(l, 0, sizeof(*l));
+	read_path(nlh, &l->path);
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case NDP_A_LOCAL_PORT:
+			l->local_port = mnl_attr_get_u16(attr);
+			break;
+		case NDP_A_PEER_PORT:
+			l->peer_port = mnl_attr_get_u16(attr);
+			break;
+		case NDP_A_ACKS:
+			l->acks = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_NACKS:
+			l->nacks = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_LOSSES:
+			l->losses = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_LEFT_OUT:
+			l->left_out = mnl_attr_get_u32(attr);
+			break;
+		}
+	}
+}
+
+static void print_live_json(const struct live *l, bool first)
+{
+	char dst[ADDRESS_TEXT], via[ADDRESS_TEXT];
+
+	printf("%s{\"peer\":\"%s\",\"peer_port\":%u,\"local_port\":%u,",
+	       first ? "" : ",",
+	       address_text(&l->path.dst, dst), l->peer_port,
+	       l->local_port);
+	printf("\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,",
+	       address_text(&l->path.via, via),
+	       l->path.entropy, l->path.mark);
+	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,\"left_out_us\":%u}",
+	       l->acks, l->nacks, l->losses, l->left_out);
+}
+
+static void print_live(const struct live *l)
+{
+	char dst[ADDRESS_TEXT], via[ADDRESS_TEXT];
+
+	printf(address_bits(&l->path.dst) == 32 ? "%u %s:%u via %s entropy %u" :
+						 "%u [%s]:%u via %s entropy %u", l->local_port,
+	       address_text(&l->path.dst, dst), l->peer_port,
+	       address_text(&l->path.via, via), l->path.entropy);
+	if (l->path.has_mark)
+		printf(" mark %u", l->path.mark);
+	printf(" acks %u nacks %u losses %u", l->acks, l->nacks, l->losses);
+	if (l->left_out)
+		printf(" left-out %uus", l->left_out);
+	putchar('\n');
+}
+
+static int on_live(const struct nlmsghdr *nlh, void *data)
+{
+	struct shown *s = data;
+	struct live l;
+
+	read_live(nlh, &l);
+	if (!s->all && !address_same(&l.path.dst, &s->only.dst))
+		return MNL_CB_OK;
 	if (json)
-		putchar('[');
-	if (genl_talk(&g, nlh, on_path, &s))
-		errx(EXIT_FAILURE, "%s", strerror(errno));
-	if (json)
-		puts("]");
-	mnl_socket_close(g.nl);
+		print_live_json(&l, !s->n);
+	else
+		print_live(&l);
+	s->n++;
+	return MNL_CB_OK;
+}
+
+static void path_live(char **args)
+{
+	struct shown s = { .all = !*args };
+
+	if (*args)
+		parse_address("peer", *args, &s.only.dst);
+	if (*args && args[1])
+		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[1]);
+	dump(NDP_CMD_CONN_GET, on_live, &s);
 }
 
 static void do_path(char **args)
 {
 	if (!*args || !strcmp(*args, "show") || !strcmp(*args, "list"))
 		path_show(*args ? args + 1 : args);
+	else if (!strcmp(*args, "live"))
+		path_live(args + 1);
 	else if (!strcmp(*args, "add"))
 		path_change(NDP_CMD_PATH_ADD, args + 1);
 	else if (!strcmp(*args, "del") || !strcmp(*args, "delete"))

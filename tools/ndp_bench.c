@@ -45,6 +45,7 @@
 #include <linux/ndp.h>
 #include <linux/pkt_sch_ndp.h>
 
+#include "address.h"
 #include "options.h"
 
 #ifndef IPPROTO_MPTCP
@@ -61,9 +62,9 @@
 /* Starts when another one ends. */
 #define AFTER		INT64_MAX
 
-enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO };
+enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES };
 
-static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo" };
+static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo", "messages" };
 
 enum role { LISTENER, SENDER, RECEIVER };
 
@@ -79,7 +80,7 @@ struct host {
 	int		ns;
 	bool		own_ns;
 	bool		remote;		/* another ndp_bench's */
-	struct in_addr	addr;
+	union address	addr;
 	struct end	listener;
 };
 
@@ -118,6 +119,7 @@ static struct {
 	double		load;
 	double		rate;
 	__s64		repeat;
+	__s64		prefer;
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
@@ -168,7 +170,8 @@ static void usage(FILE *to)
 	      "                        host of another machine, where ndp_bench runs as well\n"
 	      "      --ports FILE      a line per port: NAMESPACE DEVICE GROUP; its qdisc's counters\n"
 	      "                        are summed by group\n"
-	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp or tfo (TCP Fast Open)\n"
+	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp, tfo (TCP Fast Open)\n"
+	      "                        or messages (NDP, SOCK_SEQPACKET)\n"
 	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
 	      "  -s, --size BYTES      of generated flows; suffix K or M; 0 (default): endless;\n"
@@ -181,6 +184,7 @@ static void usage(FILE *to)
 	      "  -w, --warmup MS       endless flows: measure from here on\n"
 	      "  -r, --seed N          of generated flows (default 1)\n"
 	      "      --iw N            NDP_IW\n"
+	      "      --prefer ID       the receiver of this flow pulls it first: NDP_PRIORITY 1\n"
 	      "      --port N          to listen on (default 5000)\n"
 	      "      --verify          check every byte at the receiver\n"
 	      "      --acked           note when the sender has its last ACK\n"
@@ -241,8 +245,8 @@ static void read_hosts(void)
 		hosts[n_hosts].remote = !strcmp(name, "@");
 		hosts[n_hosts].ns = hosts[n_hosts].remote ? -1 : open_ns(name);
 		hosts[n_hosts].own_ns = strcmp(name, "-");
-		if (inet_pton(AF_INET, addr, &hosts[n_hosts].addr) != 1)
-			errx(EXIT_FAILURE, "%s: \"%s\" is not an IPv4 address", opt.hosts, addr);
+		if (!address_parse(addr, &hosts[n_hosts].addr))
+			errx(EXIT_FAILURE, "%s: \"%s\" is not an IP address", opt.hosts, addr);
 		n_hosts++;
 	}
 	fclose(f);
@@ -460,15 +464,25 @@ static void sort_flows(void)
 
 /* Sockets */
 
+static bool over_ndp(void)
+{
+	return opt.proto == PROTO_NDP || opt.proto == PROTO_MESSAGES;
+}
+
 static int new_socket(const struct host *h)
 {
-	int family = opt.proto == PROTO_NDP ? AF_NDP : AF_INET;
+	int type = opt.proto == PROTO_MESSAGES ? SOCK_SEQPACKET : SOCK_STREAM;
+	int family = h->addr.any.sa_family;
 	int iw = opt.iw, one = 1, fd;
 
 	if (setns(h->ns, CLONE_NEWNET))
 		err(EXIT_FAILURE, "setns");
-	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    opt.proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
+	if (over_ndp())
+		fd = socket(AF_NDP, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    ndp_protocol(family));
+	else
+		fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    opt.proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
 	if (fd < 0)
 		err(EXIT_FAILURE, "socket of %s", proto_names[opt.proto]);
 	if (opt.proto == PROTO_DCTCP &&
@@ -477,7 +491,7 @@ static int new_socket(const struct host *h)
 	if (opt.proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
 						 sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
-	if (opt.proto == PROTO_NDP && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
+	if (over_ndp() && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
 		err(EXIT_FAILURE, "initial window of %d", iw);
 	return fd;
 }
@@ -493,40 +507,45 @@ static void watch(struct end *e, __u32 events, int op)
 static void open_listener(int i)
 {
 	struct host *h = &hosts[i];
-	struct sockaddr_in at = {
-		.sin_family = AF_INET,
-		.sin_port = htons(opt.port),
-		.sin_addr = h->addr,
-	};
+	union address at = h->addr;
 	int one = 1, backlog = 4096;
 
 	if (h->listener.fd || h->remote)
 		return;
 	/* A host's paths lead to addresses of its own; any of them is the first. */
-	if (h->own_ns)
-		at.sin_addr.s_addr = INADDR_ANY;
+	if (h->own_ns) {
+		memset(&at, 0, sizeof(at));
+		at.any.sa_family = h->addr.any.sa_family;
+	}
+	address_set_port(&at, opt.port);
 	h->listener = (struct end){ .role = LISTENER, .host = i, .fd = new_socket(h) };
 	setsockopt(h->listener.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (opt.proto == PROTO_TFO &&
 	    setsockopt(h->listener.fd, IPPROTO_TCP, TCP_FASTOPEN, &backlog, sizeof(backlog)))
 		err(EXIT_FAILURE, "fast open");
-	if (bind(h->listener.fd, (struct sockaddr *)&at, sizeof(at)) ||
+	if (bind(h->listener.fd, &at.any, address_len(&at)) ||
 	    listen(h->listener.fd, backlog))
 		err(EXIT_FAILURE, "host %d: listening on port %lld", i, opt.port);
 	watch(&h->listener, EPOLLIN, EPOLL_CTL_ADD);
 }
 
-static unsigned int hash(__u32 addr, __u16 port, int dst)
+static unsigned int hash(const union address *addr, __u16 port, int dst)
 {
-	__u64 x = ((__u64)addr << 32 | port << 16) + dst;
+	__u64 x = ((__u64)port << 16) + dst;
+	const unsigned char *bytes;
+	size_t n;
 
+	/* Where hosts differ, at the end. */
+	bytes = address_bytes(addr, &n);
+	for (bytes += n - 4, n = 0; n < 4; n++)
+		x += (__u64)bytes[n] << (32 + 8 * n);
 	return x * 0x9e3779b97f4a7c15ULL >> (64 - HASH_BITS);
 }
 
 /* From here on a connection from @port is the flow's; 0 for any. */
 static void expect_flow(struct flow *f, __u16 port)
 {
-	unsigned int h = hash(hosts[f->src].addr.s_addr, port, f->dst);
+	unsigned int h = hash(&hosts[f->src].addr, port, f->dst);
 
 	f->port = port;
 	f->next = by_port[h];
@@ -547,34 +566,27 @@ static void expect_remote(void)
 
 static void start_flow(struct flow *f)
 {
-	struct sockaddr_in to = {
-		.sin_family = AF_INET,
-		.sin_port = htons(opt.port),
-		.sin_addr = hosts[f->dst].addr,
-	};
-	struct sockaddr_in me = {
-		.sin_family = AF_INET,
-		.sin_addr = hosts[f->src].addr,
-	};
+	union address to = hosts[f->dst].addr, me = hosts[f->src].addr;
 	socklen_t len = sizeof(me);
 
 	f->tx = (struct end){ .role = SENDER, .flow = f, .fd = new_socket(&hosts[f->src]) };
-	if (bind(f->tx.fd, (struct sockaddr *)&me, sizeof(me)))
+	if (bind(f->tx.fd, &me.any, address_len(&me)))
 		err(EXIT_FAILURE, "flow %d: source address", f->id);
-	if (connect(f->tx.fd, (struct sockaddr *)&to, sizeof(to)) && errno != EINPROGRESS)
+	address_set_port(&to, opt.port);
+	if (connect(f->tx.fd, &to.any, address_len(&to)) && errno != EINPROGRESS)
 		err(EXIT_FAILURE, "flow %d: connect", f->id);
-	if (getsockname(f->tx.fd, (struct sockaddr *)&me, &len))
+	if (getsockname(f->tx.fd, &me.any, &len))
 		err(EXIT_FAILURE, "flow %d: its name", f->id);
-	expect_flow(f, me.sin_port);
+	expect_flow(f, address_port(&me));
 	watch(&f->tx, EPOLLOUT, EPOLL_CTL_ADD);
 }
 
-static struct flow *find_flow(struct in_addr peer, __u16 port, int dst)
+static struct flow *find_flow(const union address *peer, __u16 port, int dst)
 {
-	struct flow *f = by_port[hash(peer.s_addr, port, dst)];
+	struct flow *f = by_port[hash(peer, port, dst)];
 
 	while (f && (f->port != port || f->dst != dst || f->rx.fd || f->finish ||
-		     hosts[f->src].addr.s_addr != peer.s_addr))
+		     !address_same(&hosts[f->src].addr, peer)))
 		f = f->next;
 	return f;
 }
@@ -585,23 +597,25 @@ static struct flow *find_flow(struct in_addr peer, __u16 port, int dst)
  */
 static void accept_one(struct end *e)
 {
-	struct sockaddr_in peer;
+	union address peer;
 	socklen_t len = sizeof(peer);
 	struct flow *f;
 	int fd;
 
-	fd = accept4(e->fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = accept4(e->fd, &peer.any, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		if (errno != EAGAIN)
 			err(EXIT_FAILURE, "host %d: accept", e->host);
 		return;
 	}
-	f = find_flow(peer.sin_addr, peer.sin_port, e->host) ?:
-	    find_flow(peer.sin_addr, 0, e->host);
+	f = find_flow(&peer, address_port(&peer), e->host) ?: find_flow(&peer, 0, e->host);
 	if (!f)
 		errx(EXIT_FAILURE, "host %d: a connection of nobody's", e->host);
 	if (hosts[f->src].remote)
 		f->start = now;
+	if (f->id == opt.prefer &&
+	    setsockopt(fd, SOL_NDP, NDP_PRIORITY, &(int){ 1 }, sizeof(int)))
+		err(EXIT_FAILURE, "flow %d: priority", f->id);
 	f->rx = (struct end){ .role = RECEIVER, .flow = f, .fd = fd };
 	watch(&f->rx, EPOLLIN, EPOLL_CTL_ADD);
 }
@@ -643,7 +657,7 @@ static void read_losses(struct flow *f)
 	struct tcp_info tcp = { 0 };
 	socklen_t len = sizeof(tcp);
 
-	if (opt.proto == PROTO_NDP) {
+	if (over_ndp()) {
 		len = sizeof(ndp);
 		if (f->tx.fd && !getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
 			f->retrans = ndp.retrans;
@@ -1162,7 +1176,7 @@ static void print_series(const struct flow *f)
 
 	if (!f->series)
 		return;
-	printf("\"series\":[");
+	printf("\"bin_us\":%lld,\"series\":[", (long long)(opt.bin / 1000));
 	for (i = 0; i < bins; i++)
 		printf("%s%.3f", i ? "," : "", f->series[i] * 8.0 / opt.bin);
 	printf("],");
@@ -1256,6 +1270,7 @@ static const struct {
 	{ 'r', "seed", &opt.seed, 1 },
 	{ 'i', "initial window", &opt.iw, 1 },
 	{ 'P', "port", &opt.port, 1 },
+	{ 'F', "flow", &opt.prefer, 1 },
 	{ 'n', "repetitions", &opt.repeat, 1 },
 	{ 'A', "reply", &opt.reply, 1 },
 };
@@ -1330,6 +1345,7 @@ static void parse(int argc, char **argv)
 		{ "seed", required_argument, NULL, 'r' },
 		{ "iw", required_argument, NULL, 'i' },
 		{ "port", required_argument, NULL, 'P' },
+		{ "prefer", required_argument, NULL, 'F' },
 		{ "load", required_argument, NULL, 'l' },
 		{ "rate", required_argument, NULL, 'R' },
 		{ "repeat", required_argument, NULL, 'n' },
@@ -1381,6 +1397,8 @@ int main(int argc, char **argv)
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
+	if (opt.prefer && !over_ndp())
+		errx(EXIT_USAGE, "only receivers of NDP can prefer a flow");
 	if (n_open)
 		warnx("listening for %d flows of other machines", n_open);
 	if (opt.ports)

@@ -29,6 +29,7 @@
 #include <unistd.h>
 #include <linux/ndp.h>
 
+#include "address.h"
 #include "options.h"
 
 #define BUFFER		(256 * 1024)
@@ -39,6 +40,7 @@ static const char *const proto_names[] = { "ndp", "tcp", "dctcp" };
 
 static struct {
 	enum proto	proto;
+	int		family;		/* AF_UNSPEC: what there is */
 	bool		listen;
 	bool		json;
 	bool		no_input;
@@ -68,6 +70,7 @@ static void usage(FILE *to)
 	      "  -l, --listen       wait for a connection\n"
 	      "  -k, --keep N       with -l: take N connections, one after the other; 0: no end\n"
 	      "  -p, --proto NAME   ndp (default), tcp or dctcp\n"
+	      "  -4, -6             IPv4 or IPv6 only; a listener without them takes both\n"
 	      "  -f, --file FILE    send FILE; with -l: receive into FILE\n"
 	      "  -d, --no-input     do not read standard input\n"
 	      "  -s, --source ADDR  send from this address\n"
@@ -84,11 +87,11 @@ static __s64 now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static void resolve(const char *host, const char *port,
-		    struct sockaddr_in *addr)
+/* All that @host is; of a listener without one, any address. */
+static struct addrinfo *resolve(const char *host, const char *port, int family)
 {
 	struct addrinfo hints = {
-		.ai_family = AF_INET,
+		.ai_family = family,
 		.ai_socktype = SOCK_STREAM,
 		.ai_flags = host ? 0 : AI_PASSIVE,
 	};
@@ -98,18 +101,19 @@ static void resolve(const char *host, const char *port,
 	if (err)
 		errx(EXIT_FAILURE, "%s %s: %s", host ?: "any", port ?: "",
 		     gai_strerror(err));
-	memcpy(addr, found->ai_addr, sizeof(*addr));
-	freeaddrinfo(found);
+	return found;
 }
 
-static int new_socket(void)
+/* Return: -1 for a family that the kernel does not have. */
+static int new_socket(int family)
 {
-	int family = opt.proto == PROTO_NDP ? AF_NDP : AF_INET;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool ndp = opt.proto == PROTO_NDP;
+	int fd = socket(ndp ? AF_NDP : family, SOCK_STREAM | SOCK_CLOEXEC,
+			ndp ? ndp_protocol(family) : 0);
 	int one = 1;
 
-	if (fd < 0 && opt.proto == PROTO_NDP && errno == EAFNOSUPPORT)
-		errx(EXIT_FAILURE, "the kernel has no AF_NDP (is module ndp there?)");
+	if (fd < 0 && errno == EAFNOSUPPORT)
+		return -1;
 	if (fd < 0)
 		errx(EXIT_FAILURE, "socket: %m");
 	if (opt.proto == PROTO_DCTCP &&
@@ -120,32 +124,67 @@ static int new_socket(void)
 	return fd;
 }
 
+static void no_family(void)
+{
+	if (opt.proto == PROTO_NDP)
+		errx(EXIT_FAILURE, "the kernel has no AF_NDP (is module ndp there?)");
+	errx(EXIT_FAILURE, "socket: %m");
+}
+
 static int listen_on(void)
 {
-	struct sockaddr_in addr;
-	int fd = new_socket();
+	/* One of IPv6 takes what comes by IPv4 as well. */
+	int family = opt.host || opt.family ? opt.family : AF_INET6;
+	struct addrinfo *at = resolve(opt.host, opt.port, family);
+	int fd = new_socket(at->ai_family), only = opt.family == AF_INET6;
 
-	resolve(opt.host, opt.port, &addr);
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (fd < 0 && !opt.host && !opt.family) {
+		freeaddrinfo(at);
+		at = resolve(NULL, opt.port, AF_INET);
+		fd = new_socket(AF_INET);
+	}
+	if (fd < 0)
+		no_family();
+	if (at->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only));
+	if (bind(fd, at->ai_addr, at->ai_addrlen))
 		errx(EXIT_FAILURE, "bind to port %s: %m", opt.port);
 	if (listen(fd, 128))
 		errx(EXIT_FAILURE, "listen: %m");
+	freeaddrinfo(at);
 	return fd;
 }
 
+static void bind_source(int fd, int family)
+{
+	struct addrinfo *from = resolve(opt.source, NULL, family);
+
+	if (bind(fd, from->ai_addr, from->ai_addrlen))
+		errx(EXIT_FAILURE, "bind to %s: %m", opt.source);
+	freeaddrinfo(from);
+}
+
+/* To the first of the host's addresses that can be reached. */
 static int connect_to(void)
 {
-	struct sockaddr_in addr;
-	int fd = new_socket();
+	struct addrinfo *all = resolve(opt.host, opt.port, opt.family), *to;
+	int fd;
 
-	if (opt.source) {
-		resolve(opt.source, NULL, &addr);
-		if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
-			errx(EXIT_FAILURE, "bind to %s: %m", opt.source);
+	for (to = all; to; to = to->ai_next) {
+		fd = new_socket(to->ai_family);
+		if (fd < 0)
+			continue;
+		if (opt.source)
+			bind_source(fd, to->ai_family);
+		if (!connect(fd, to->ai_addr, to->ai_addrlen))
+			break;
+		if (!to->ai_next)
+			errx(EXIT_FAILURE, "%s %s: %m", opt.host, opt.port);
+		close(fd);
 	}
-	resolve(opt.host, opt.port, &addr);
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		errx(EXIT_FAILURE, "%s %s: %m", opt.host, opt.port);
+	if (!to)
+		no_family();
+	freeaddrinfo(all);
 	return fd;
 }
 
@@ -284,17 +323,16 @@ static void print_field(const char *name, long long value)
 		fprintf(stderr, ",\"%s\":%lld", name, value);
 }
 
-static void report(int sock, const struct sockaddr_in *peer,
+static void report(int sock, const union address *peer,
 		   const struct pipe *up, const struct pipe *down,
 		   __s64 start, __s64 finish)
 {
 	struct losses l = losses_of(sock);
-	char addr[INET_ADDRSTRLEN];
+	char addr[ADDRESS_TEXT];
 
-	inet_ntop(AF_INET, &peer->sin_addr, addr, sizeof(addr));
 	fprintf(stderr, "{\"proto\":\"%s\",\"role\":\"%s\",\"peer\":\"%s\",\"port\":%u",
 		proto_names[opt.proto], opt.listen ? "acceptor" : "initiator",
-		addr, ntohs(peer->sin_port));
+		address_text(peer, addr), address_port(peer));
 	print_field("sent", up->bytes);
 	print_field("received", down->bytes);
 	fprintf(stderr, ",\"seconds\":%.6f", (finish - start) / 1e9);
@@ -309,7 +347,7 @@ static void report(int sock, const struct sockaddr_in *peer,
 static void serve(int sock, int file, __s64 start)
 {
 	static char buffers[2][BUFFER];
-	struct sockaddr_in peer = { 0 };
+	union address peer = { 0 };
 	socklen_t len = sizeof(peer);
 	struct pipe up = {
 		.from = file >= 0 && !opt.listen ? file : STDIN_FILENO,
@@ -324,7 +362,7 @@ static void serve(int sock, int file, __s64 start)
 	};
 
 	/* Now: TCP forgets it when the connection ends. */
-	getpeername(sock, (struct sockaddr *)&peer, &len);
+	getpeername(sock, &peer.any, &len);
 	relay(sock, &up, &down);
 	if (opt.json)
 		report(sock, &peer, &up, &down, start, now_ns());
@@ -389,9 +427,15 @@ static void parse(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "lk:p:f:ds:jh", options,
+	while ((c = getopt_long(argc, argv, "46lk:p:f:ds:jh", options,
 				NULL)) != -1) {
 		switch (c) {
+		case '4':
+			opt.family = AF_INET;
+			break;
+		case '6':
+			opt.family = AF_INET6;
+			break;
 		case 'l':
 			opt.listen = true;
 			break;

@@ -32,11 +32,14 @@ do {									\
 #define COMPAT_ACCEPT_FLAGS	flags
 #endif
 
-/* What UDP's encap_err_rcv is given behind socket and skb. */
+/* What UDP's encap_err_rcv is given behind socket and skb; where its payload is. */
 #ifdef COMPAT_HAVE_ENCAP_ERR_PORT
 #define COMPAT_ENCAP_ERR_ARGS	int err, __be16 port, u32 info, u8 *payload
+#define COMPAT_ENCAP_ERR_OFFSET(skb)	(payload - (skb)->data)
 #else
 #define COMPAT_ENCAP_ERR_ARGS	unsigned int udp_offset
+#define COMPAT_ENCAP_ERR_OFFSET(skb)	\
+	((void)(skb), udp_offset + sizeof(struct udphdr))
 #endif
 
 /* The table that a sysctl handler is given. */
@@ -67,6 +70,24 @@ do {									\
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
+#endif
+
+/* Programs of a cgroup that look at an address; older ones cannot change its length. */
+#ifdef COMPAT_HAVE_BPF_SA_LEN
+#define compat_bpf_sa_prog(sk, addr, len, type)				\
+({									\
+	int *__len = (len);						\
+									\
+	(void)__len;							\
+	BPF_CGROUP_RUN_SA_PROG(sk, (void *)(addr), __len, type);	\
+})
+#else
+#define compat_bpf_sa_prog(sk, addr, len, type)				\
+	((void)(len), BPF_CGROUP_RUN_SA_PROG(sk, (void *)(addr), type))
+#endif
+
+#ifndef COMPAT_HAVE_MEMCG_FROM_SK
+#define mem_cgroup_from_sk(sk)	((sk)->sk_memcg)
 #endif
 
 /* A packet cut out of a GSO packet counts as one. */

@@ -58,7 +58,8 @@
  * @NDP_PROBE:	sender has data but no credit; answered by a PULL at once
  * @NDP_FIN:	no data at or after @psn; takes a PSN of its own
  * @NDP_RST:	the connection does not exist (any more)
- * @NDP_COOKIE:	listener under flood asks for proof of address
+ * @NDP_COOKIE:	of an acceptor: show that the address is yours, by this number; of an
+ *		initiator: here it is
  */
 enum ndp_type {
 	NDP_DATA	= 1,
@@ -85,6 +86,8 @@ enum ndp_type {
  * @NDP_F_BOUNCED: a full header queue returned this header to its sender
  * @NDP_F_SYNC:	the initiator sends nothing more until this is acknowledged
  * @NDP_F_ECE:	DATA's IP header arrived with Congestion Experienced
+ * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
+ *		to be accepted by one that listens for such
  */
 enum ndp_flags {
 	NDP_F_SYN	= 0x01,
@@ -95,6 +98,8 @@ enum ndp_flags {
 	NDP_F_BOUNCED	= 0x20,
 	NDP_F_SYNC	= 0x40,
 	NDP_F_ECE	= 0x80,
+
+	NDP_F_MSG	= NDP_F_PULL,
 };
 
 /* Fields of ndphdr.vdt: version (3 bits), direction (1), type (4). */
@@ -114,13 +119,14 @@ enum ndp_flags {
  * @conn_id:	random, chosen by the initiator, same in both directions
  * @psn:	packet sequence number.  DATA, FIN: this packet's.  ACK, NACK:
  *		the one answered.  PULL: all below it have arrived.  PROBE:
- *		the next that will be sent
+ *		the next that will be sent.  COOKIE of an initiator: the first
+ *		of the connection
  * @path:	path that this packet took, an index of its sender's own
  * @len:	DATA: bytes of payload before any trimming
  * @echo_path:	ACK, NACK: @path of the packet answered
  * @psn_off:	DATA, FIN, PROBE: @psn less the first PSN of the connection
- * @pull:	ACK, NACK, PULL: pull counter, modulo 2^32
- * @window:	bytes that the sender of this packet has room for
+ * @pull:	ACK, NACK, PULL: pull counter, modulo 2^32.  COOKIE: upper half of it
+ * @window:	bytes that the sender of this packet has room for.  COOKIE: lower half
  */
 struct ndphdr {
 	__u8	vdt;

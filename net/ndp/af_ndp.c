@@ -8,19 +8,22 @@
  *   and high performance.  SIGCOMM 2017.
  *
  * This file is the socket family: the calls that make, name, connect and end
- * a socket.  stream.c reads and writes, output.c and input.c are the two sides
- * of the protocol, pull.c paces it.  Documentation/af_ndp.md is the manual,
+ * a socket.  stream.c and message.c read and write, output.c and input.c are the two
+ * sides of the protocol, pull.c paces it.  Documentation/af_ndp.md is the manual,
  * include/net/ndp_wire.h the wire format, ndp.h the locks.
  *
- * Non-goals: IPv6, messages, priorities and other transports are separate
- * steps; out-of-band data and zero-copy sending are not offered.
+ * Non-goals: out-of-band data and zero-copy sending.
  */
+#include <linux/bpf-cgroup.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
 #include <net/genetlink.h>
+#include <net/inet_common.h>
 #include <net/ip.h>
-#include <net/route.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+#include <net/transp_v6.h>
 #include "ndp.h"
 
 unsigned int ndp_net_id __read_mostly;
@@ -47,21 +50,30 @@ static void ndp_leave_memory_pressure(struct sock *sk)
 	WRITE_ONCE(ndp_memory_pressure, 0);
 }
 
-struct proto ndp_prot = {
-	.name = "NDP",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct ndp_sock),
-	.keepalive = ndp_keepalive,
-	.enter_memory_pressure = ndp_enter_memory_pressure,
-	.leave_memory_pressure = ndp_leave_memory_pressure,
-	.memory_allocated = &ndp_memory_allocated,
-	.per_cpu_fw_alloc = &ndp_per_cpu_fw_alloc,
-	.sockets_allocated = &ndp_sockets_allocated,
-	.memory_pressure = &ndp_memory_pressure,
-	.sysctl_mem = ndp_sysctl_mem,
-	.sysctl_wmem = ndp_sysctl_wmem,
-	.sysctl_rmem = ndp_sysctl_rmem,
-};
+static int ndp_get_port(struct sock *sk, unsigned short port);
+
+/* Sockets of both families have one account of memory. */
+#define NDP_PROT(prot_name, type)					\
+{									\
+	.name = prot_name,						\
+	.owner = THIS_MODULE,						\
+	.obj_size = sizeof(type),					\
+	.get_port = ndp_get_port,					\
+	.put_port = ndp_unbind,						\
+	.keepalive = ndp_keepalive,					\
+	.enter_memory_pressure = ndp_enter_memory_pressure,		\
+	.leave_memory_pressure = ndp_leave_memory_pressure,		\
+	.memory_allocated = &ndp_memory_allocated,			\
+	.per_cpu_fw_alloc = &ndp_per_cpu_fw_alloc,			\
+	.sockets_allocated = &ndp_sockets_allocated,			\
+	.memory_pressure = &ndp_memory_pressure,			\
+	.sysctl_mem = ndp_sysctl_mem,					\
+	.sysctl_wmem = ndp_sysctl_wmem,					\
+	.sysctl_rmem = ndp_sysctl_rmem,					\
+}
+
+struct proto ndp_prot = NDP_PROT("NDP", struct ndp_sock);
+struct proto ndp6_prot = NDP_PROT("NDPv6", struct ndp6_sock);
 
 /* As sk_stream_write_space(), which modules cannot call. */
 static void ndp_write_space(struct sock *sk)
@@ -94,36 +106,117 @@ static void ndp_sock_destruct(struct sock *sk)
 	ndp_paths_free(np);
 	kfree(np->tomb);
 	sk_mem_reclaim_final(sk);
-	WARN_ON_ONCE(np->hashed || np->bound || np->pullq || np->listener);
+	WARN_ON_ONCE(np->hashed || np->bound || np->pullq || np->listener ||
+		     np->unproven_at);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
 	WARN_ON_ONCE(sk->sk_wmem_queued);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
 	percpu_counter_dec(&ndp_sockets_allocated);
-	sock_prot_inuse_add(sock_net(sk), &ndp_prot, -1);
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
+}
+
+/* A socket without a peer, fresh or cloned: what no option sets. */
+static void ndp_sock_init(struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	spin_lock_init(&np->lock);
+	np->tomb = NULL;
+	INIT_HLIST_NODE(&np->bind_node);
+	INIT_HLIST_NODE(&np->listen_node);
+	np->bound = false;
+	np->autobound = false;
+	INIT_LIST_HEAD(&np->accept_q);
+	INIT_LIST_HEAD(&np->accept_node);
+	np->listener = NULL;
+	atomic_set(&np->unaccepted, 0);
+	atomic_set(&np->unproven, 0);
+	np->unproven_at = NULL;
+	np->throttled = false;
+	np->tx_seq = 0;
+	atomic_set(&np->tx_left, 0);
+	np->tasklet_queued = 0;
+	tasklet_setup(&np->tasklet, ndp_tasklet);
+	np->timer_held = false;
+	hrtimer_setup(&np->timer, ndp_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	ndp_conn_clear(np);
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
+}
+
+/* What an accepted socket receives is charged to its listener's group. */
+static void ndp_inherit_memcg(struct sock *sk, const struct sock *lsk)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = mem_cgroup_from_sk(lsk);
+
+	if (memcg) {
+		css_get(&memcg->css);
+		sk->sk_memcg = lsk->sk_memcg;
+	}
+#endif
+}
+
+static struct ipv6_pinfo *ndp6_pinfo(struct sock *sk)
+{
+	return &container_of(ndp_sk(sk), struct ndp6_sock, ndp)->inet6;
 }
 
 /**
- * ndp_sock_alloc - make a socket
- * @net:	namespace
- * @sock:	what it belongs to, or NULL until it is accepted
- * @gfp:	allocation
- * @protocol:	socket()'s third argument
- * @kern:	whether the kernel uses it itself
+ * ndp_sock_clone - make a socket with the options of a listener
+ * @lsk:	listener
  *
+ * Context: softirq.
  * Return: socket or NULL.
  */
-struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
-			    int protocol, int kern)
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk)
 {
-	struct ndp_sock *np;
+	struct sock *sk = sk_clone_lock(lsk, GFP_ATOMIC);
+
+	if (!sk)
+		return NULL;
+	/* For sparse: it comes locked. */
+	__acquire(&sk->sk_lock.slock);
+	/* No option that we know hangs anything on it that must not be copied, or freed. */
+	if (sk->sk_family == AF_INET6)
+		inet_sk(sk)->pinet6 = ndp6_pinfo(sk);
+	ndp_sock_init(ndp_sk(sk));
+	ndp_inherit_memcg(sk, lsk);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sk->sk_ack_backlog = 0;
+	bh_unlock_sock(sk);
+	/* It comes with a reference for a table that is not ours. */
+	__sock_put(sk);
+	return ndp_sk(sk);
+}
+
+/* As inet6_create(). */
+static void ndp6_sock_init(struct sock *sk)
+{
+	struct ipv6_pinfo *p = ndp6_pinfo(sk);
+
+	inet_sk(sk)->pinet6 = p;
+	p->hop_limit = -1;
+	p->pmtudisc = IPV6_PMTUDISC_WANT;
+	sk->sk_ipv6only = READ_ONCE(sock_net(sk)->ipv6.sysctl.bindv6only);
+}
+
+/*
+ * To the core a socket is one of AF_INET or AF_INET6, as it is in all but its
+ * transport: SO_REUSEPORT, cgroups' programs and others ask for that.
+ */
+static struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
+				   int family, int kern)
+{
+	bool ip6 = family == AF_INET6;
 	struct sock *sk;
 
-	sk = sk_alloc(net, ndp_family, gfp, &ndp_prot, kern);
+	sk = sk_alloc(net, family, GFP_KERNEL, ip6 ? &ndp6_prot : &ndp_prot, kern);
 	if (!sk)
 		return NULL;
 	sock_init_data(sock, sk);
-	sk->sk_protocol = protocol;
-	sk->sk_type = SOCK_STREAM;
+	sk->sk_type = sock->type;
+	sk->sk_txrehash = READ_ONCE(net->core.sysctl_txrehash);
 	sk->sk_destruct = ndp_sock_destruct;
 	sk->sk_write_space = ndp_write_space;
 	sk->sk_rcvbuf = NDP_BUF_DEFAULT;
@@ -133,165 +226,250 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 	/* The IP output path looks at these. */
 	inet_sk(sk)->pmtudisc = IP_PMTUDISC_WANT;
 	inet_sk(sk)->uc_ttl = -1;
-
-	np = ndp_sk(sk);
-	spin_lock_init(&np->lock);
-	INIT_LIST_HEAD(&np->accept_q);
-	INIT_LIST_HEAD(&np->accept_node);
-	INIT_LIST_HEAD(&np->flight);
-	INIT_LIST_HEAD(&np->rtx);
-	INIT_LIST_HEAD(&np->lost);
-	INIT_LIST_HEAD(&np->pull_node);
-	INIT_HLIST_NODE(&np->bind_node);
-	INIT_HLIST_NODE(&np->listen_node);
-	__skb_queue_head_init(&np->sendq);
-	np->txq = RB_ROOT;
-	np->ooo = RB_ROOT;
-	np->ack_share = 128;
-	ndp_tcp_options_init(np);
-	np->timer_at = U64_MAX;
-	np->rto_ns = NDP_RTO_MIN;
-	np->probe_ns = NDP_PROBE_MIN;
-	hrtimer_setup(&np->timer, ndp_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_SOFT);
-	tasklet_setup(&np->tasklet, ndp_tasklet);
+	if (ip6)
+		ndp6_sock_init(sk);
+	ndp_sk(sk)->priority = NDP_PRIORITY_AUTO;
+	ndp_tcp_options_init(ndp_sk(sk));
 	percpu_counter_inc(&ndp_sockets_allocated);
-	sock_prot_inuse_add(net, &ndp_prot, 1);
+	ndp_sock_init(ndp_sk(sk));
 	return sk;
 }
+
+static const struct proto_ops ndp_stream_ops;
+static const struct proto_ops ndp_seqpacket_ops;
 
 static int ndp_create(struct net *net, struct socket *sock, int protocol,
 		      int kern)
 {
+	int family = protocol == NDP_PROTO_IPV6 ? AF_INET6 : AF_INET;
 	struct sock *sk;
 	int err;
 
-	if (sock->type != SOCK_STREAM)
+	if (sock->type != SOCK_STREAM && sock->type != SOCK_SEQPACKET)
 		return -ESOCKTNOSUPPORT;
-	if (protocol)
+	if (protocol && protocol != NDP_PROTO_IPV6)
 		return -EPROTONOSUPPORT;
-	err = ndp_udp_get(net);
+	if (family == AF_INET6 && !ipv6_mod_enabled())
+		return -EAFNOSUPPORT;
+	err = ndp_udp_get(net, AF_INET);
+	if (!err && family == AF_INET6)
+		err = ndp_udp_get(net, AF_INET6);
 	if (err)
 		return err;
-	sk = ndp_sock_alloc(net, sock, GFP_KERNEL, protocol, kern);
+	sk = ndp_sock_alloc(net, sock, family, kern);
 	if (!sk)
 		return -ENOBUFS;
-	sock->ops = &ndp_stream_ops;
+	sock->ops = sock->type == SOCK_STREAM ? &ndp_stream_ops :
+						&ndp_seqpacket_ops;
 	sock->state = SS_UNCONNECTED;
-	return 0;
+	if (!kern) {
+		err = BPF_CGROUP_RUN_PROG_INET_SOCK(sk);
+		if (err) {
+			sock->sk = NULL;
+			sock_orphan(sk);
+			sock_put(sk);
+		}
+	}
+	return err;
 }
 
-static int ndp_check_addr(const struct sockaddr_in *addr, int len)
+/**
+ * ndp_check_addr - is it an address to connect to?
+ * @sk:		socket
+ * @addr:	address
+ * @len:	its length
+ *
+ * Return: 0, -EINVAL or -EAFNOSUPPORT.
+ */
+int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len)
 {
-	if (len < (int)sizeof(*addr))
+	if (sk->sk_family == AF_INET6) {
+		if (len < SIN6_LEN_RFC2133)
+			return -EINVAL;
+		return addr->sa_family == AF_INET6 ? 0 : -EAFNOSUPPORT;
+	}
+	if (len < (int)sizeof(struct sockaddr_in))
 		return -EINVAL;
-	if (addr->sin_family != AF_INET && addr->sin_family != ndp_family)
-		return -EAFNOSUPPORT;
-	return 0;
+	return addr->sa_family == AF_INET || addr->sa_family == ndp_family ?
+	       0 : -EAFNOSUPPORT;
 }
 
-/* Old programs leave the family of the unspecified address out. */
-static bool ndp_any_addr(const struct sockaddr_in *addr, int len)
+/* For inet_bind() and inet6_bind(), which do all but choose the port. */
+static int ndp_get_port(struct sock *sk, unsigned short port)
 {
-	return len >= (int)sizeof(*addr) && addr->sin_family == AF_UNSPEC &&
-	       addr->sin_addr.s_addr == htonl(INADDR_ANY);
+	return ndp_bind_port(sk, port);
 }
 
 static int ndp_bind(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len)
 {
-	const struct sockaddr_in *addr = (struct sockaddr_in *)uaddr;
-	struct sock *sk = sock->sk;
-	struct net *net = sock_net(sk);
-	u16 port;
-	int type;
-	int err;
+	struct sockaddr_in *addr = (struct sockaddr_in *)uaddr;
 
-	err = ndp_any_addr(addr, len) ? 0 : ndp_check_addr(addr, len);
-	if (err)
-		return err;
-	type = inet_addr_type_table(net, addr->sin_addr.s_addr,
-				    l3mdev_fib_table_by_index(net, sk->sk_bound_dev_if) ?:
-				    RT_TABLE_LOCAL);
-	if (!inet_addr_valid_or_nonlocal(net, inet_sk(sk),
-					 addr->sin_addr.s_addr, type))
-		return -EADDRNOTAVAIL;
-	port = ntohs(addr->sin_port);
-	if (port && inet_port_requires_bind_service(net, port) &&
-	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
-		return -EACCES;
+	if (sock->sk->sk_family == AF_INET6)
+		return inet6_bind(sock, uaddr, len);
+	if (len >= (int)sizeof(*addr) && addr->sin_family == ndp_family)
+		addr->sin_family = AF_INET;
+	return inet_bind(sock, uaddr, len);
+}
 
-	lock_sock(sk);
-	if (ndp_sk(sk)->bound || sk->sk_state != TCP_CLOSE)
-		err = -EINVAL;
-	else
-		err = ndp_bind_port(sk, addr->sin_addr.s_addr, port);
-	/* Packets go out from an address of the device. */
-	if (!err && (type == RTN_MULTICAST || type == RTN_BROADCAST))
-		inet_sk(sk)->inet_saddr = 0;
-	release_sock(sk);
-	return err;
+/* The names as the core knows them. */
+static void ndp_set_local_name(struct sock *sk, const struct in6_addr *addr)
+{
+	struct inet_sock *inet = inet_sk(sk);
+
+	/* What is no address of IPv4 is LOOPBACK4_IPV6 there. */
+	inet->inet_rcv_saddr = ndp_is_ip4(addr) || ipv6_addr_any(addr) ?
+			       ndp_ip4(addr) : LOOPBACK4_IPV6;
+	inet->inet_saddr = inet->inet_rcv_saddr;
+	if (sk->sk_family != AF_INET6)
+		return;
+	sk->sk_v6_rcv_saddr = *addr;
+	inet6_sk(sk)->saddr = *addr;
+}
+
+static void ndp_set_peer_name(struct sock *sk, const struct in6_addr *addr,
+			      __be16 dport)
+{
+	struct inet_sock *inet = inet_sk(sk);
+
+	inet->inet_dport = dport;
+	inet->inet_daddr = ndp_is_ip4(addr) || ipv6_addr_any(addr) ?
+			   ndp_ip4(addr) : LOOPBACK4_IPV6;
+	if (sk->sk_family == AF_INET6)
+		sk->sk_v6_daddr = *addr;
+}
+
+/**
+ * ndp_set_names - the addresses of a connection
+ * @sk:		socket
+ * @local:	ours
+ * @peer:	the peer's
+ * @dport:	its NDP port
+ *
+ * Context: lock_sock held, or nobody else sees @sk.
+ */
+void ndp_set_names(struct sock *sk, const struct in6_addr *local,
+		   const struct in6_addr *peer, __be16 dport)
+{
+	ndp_sk(sk)->local = *local;
+	ndp_sk(sk)->peer = *peer;
+	ndp_set_local_name(sk, local);
+	ndp_set_peer_name(sk, peer, dport);
+}
+
+/* The peer's name, and of ours what bind() did not give. */
+static void ndp_forget_names(struct sock *sk)
+{
+	ndp_set_peer_name(sk, &in6addr_any, 0);
+	if (ndp_sk(sk)->autobound)
+		ndp_unbind(sk);
+	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+		ndp_set_local_name(sk, &in6addr_any);
 }
 
 /* Route to the peer and choose the source address. */
-static int ndp_connect_route(struct sock *sk, __be32 daddr, __be16 dport)
+static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
+			     __be16 dport)
 {
-	struct inet_sock *inet = inet_sk(sk);
-	struct flowi4 fl4 = {
-		.flowi4_oif = sk->sk_bound_dev_if,
-		.flowi4_mark = READ_ONCE(sk->sk_mark),
-		.flowi4_proto = IPPROTO_UDP,
-		.flowi4_uid = sk->sk_uid,
-		.daddr = daddr,
-		.saddr = inet->inet_rcv_saddr,
+	struct ndp_flow flow = {
+		.saddr = ndp_bound_addr(sk),
+		.daddr = *peer,
+		.mark = READ_ONCE(sk->sk_mark),
+		.oif = sk->sk_bound_dev_if,
 	};
-	struct rtable *rt;
-	int err = 0;
+	struct dst_entry *dst;
 
-	rt = ip_route_output_flow(sock_net(sk), &fl4, sk);
-	if (IS_ERR(rt))
-		return PTR_ERR(rt);
-	if (rt->rt_flags & (RTCF_MULTICAST | RTCF_BROADCAST))
-		err = -ENETUNREACH;
-	ip_rt_put(rt);
-	if (err)
-		return err;
-	inet->inet_saddr = fl4.saddr;
-	inet->inet_rcv_saddr = fl4.saddr;
-	inet->inet_daddr = fl4.daddr;
-	inet->inet_dport = dport;
+	dst = ndp_ip_route(sock_net(sk), sk, &flow);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	dst_release(dst);
+	ndp_set_names(sk, &flow.saddr, &flow.daddr, dport);
 	return 0;
 }
 
-static int ndp_connect_start(struct sock *sk, const struct sockaddr_in *addr)
+/* Under a fresh id into the table, with what the route says. */
+static int ndp_connect_hash(struct ndp_sock *np)
 {
-	struct ndp_sock *np = ndp_sk(sk);
-	__be32 daddr = addr->sin_addr.s_addr ?: htonl(INADDR_LOOPBACK);
-	__be32 bound = inet_sk(sk)->inet_rcv_saddr;
+	struct inet_sock *inet = &np->inet;
 	int err;
 
-	if (!addr->sin_port)
-		return -EADDRNOTAVAIL;
-	err = ndp_autobind(sk);
-	if (err)
-		return err;
-	err = ndp_connect_route(sk, daddr, addr->sin_port);
-	if (err)
-		return err;
-
-	spin_lock_bh(&np->lock);
+	memset(&np->entry.key, 0, sizeof(np->entry.key));
 	get_random_bytes(&np->entry.key.conn_id, sizeof(__be64));
-	np->entry.key.net = sock_net(sk);
-	np->entry.key.iport = inet_sk(sk)->inet_sport;
-	np->entry.key.aport = inet_sk(sk)->inet_dport;
+	np->entry.key.net = sock_net(&inet->sk);
+	np->entry.key.iport = inet->inet_sport;
+	np->entry.key.aport = inet->inet_dport;
 	err = ndp_conn_setup(np, GFP_ATOMIC);
-	if (!err) {
-		rcu_read_lock();
-		err = ndp_conn_hash(np, NULL);
-		rcu_read_unlock();
+	if (err)
+		return err;
+	rcu_read_lock();
+	err = ndp_conn_hash(np, NULL);
+	rcu_read_unlock();
+	return err;
+}
+
+/* Whom an address of IPv6 means, as for TCP.  Context: lock_sock held. */
+static int ndp_connect_peer6(struct sock *sk, const struct sockaddr_in6 *addr,
+			     int len, struct in6_addr *peer)
+{
+	int type;
+
+	*peer = addr->sin6_addr;
+	if (ipv6_addr_any(peer) && !ipv6_addr_v4mapped(&sk->sk_v6_rcv_saddr))
+		*peer = in6addr_loopback;
+	else if (ipv6_addr_any(peer) || (ndp_is_ip4(peer) && !ndp_ip4(peer)))
+		ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK), peer);
+	type = ipv6_addr_type(peer);
+	if (type & IPV6_ADDR_MULTICAST)
+		return -ENETUNREACH;
+	if (type & IPV6_ADDR_MAPPED && ipv6_only_sock(sk))
+		return -ENETUNREACH;
+	if (!(type & IPV6_ADDR_LINKLOCAL))
+		return 0;
+	if (len >= (int)sizeof(*addr) && addr->sin6_scope_id) {
+		if (!sk_dev_equal_l3scope(sk, addr->sin6_scope_id))
+			return -EINVAL;
+		sk->sk_bound_dev_if = addr->sin6_scope_id;
 	}
+	return sk->sk_bound_dev_if ? 0 : -EINVAL;
+}
+
+static int ndp_connect_peer(struct sock *sk, const struct sockaddr *addr,
+			    int len, struct in6_addr *peer)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	if (sk->sk_family == AF_INET6)
+		return ndp_connect_peer6(sk, (const struct sockaddr_in6 *)addr,
+					 len, peer);
+	ipv6_addr_set_v4mapped(in->sin_addr.s_addr ?: htonl(INADDR_LOOPBACK),
+			       peer);
+	return 0;
+}
+
+static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
+			     int len)
+{
+	/* At the same place in both families. */
+	__be16 port = ((const struct sockaddr_in *)addr)->sin_port;
+	struct ndp_sock *np = ndp_sk(sk);
+	struct in6_addr peer;
+	int err;
+
+	if (!port)
+		return -EADDRNOTAVAIL;
+	err = ndp_connect_peer(sk, addr, len, &peer);
+	if (!err)
+		err = ndp_connect_route(sk, &peer, port);
+	if (!err)
+		err = ndp_autobind(sk);
+	if (err) {
+		ndp_forget_names(sk);
+		return err;
+	}
+	spin_lock_bh(&np->lock);
+	err = ndp_connect_hash(np);
 	if (err) {
 		ndp_paths_free(np);
-		inet_sk(sk)->inet_rcv_saddr = bound;
+		ndp_forget_names(sk);
 	} else {
 		ndp_set_state(sk, TCP_SYN_SENT);
 		np->syn_at = ktime_get_ns() + NDP_SYN_DELAY;
@@ -303,17 +481,50 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr_in *addr)
 	return err;
 }
 
-/* NDP_SYNC_CONNECT: wait for the peer's first answer. */
-static int ndp_connect_wait(struct socket *sock, int flags)
+static void ndp_stop_listening(struct sock *sk)
 {
-	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
-	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	spin_lock_bh(&np->lock);
-	ndp_send_open(np);
+	ndp_set_state(sk, TCP_CLOSE);
 	spin_unlock_bh(&np->lock);
+	ndp_listen_del(sk);
+	ndp_listen_flush(np);
+}
+
+/*
+ * The connection is over: the socket may have another.  Nobody finds this one
+ * in the table any more; whoever still does ends within the grace period.
+ *
+ * Context: lock_sock held.
+ */
+static void ndp_conn_renew(struct sock *sk)
+{
+	struct ndp_sock *np = ndp_sk(sk);
+
+	if (!np->paths)
+		return;
+	synchronize_rcu();
+	spin_lock_bh(&np->lock);
+	ndp_conn_purge(np);
+	ndp_conn_purge_read(np);
+	ndp_paths_free(np);
+	ndp_conn_clear(np);
+	spin_unlock_bh(&np->lock);
+	ndp_forget_names(sk);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sock_reset_flag(sk, SOCK_DONE);
+}
+
+/*
+ * NDP_SYNC_CONNECT: wait for the peer's first answer.
+ * Return: 0, or an error; @unanswered when there is none yet.
+ */
+static int ndp_connect_wait(struct socket *sock, int flags, int unanswered)
+{
+	struct sock *sk = sock->sk;
+	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (sk->sk_state == TCP_SYN_SENT && timeo &&
@@ -325,60 +536,139 @@ static int ndp_connect_wait(struct socket *sock, int flags)
 	remove_wait_queue(sk_sleep(sk), &wait);
 
 	if (sk->sk_state == TCP_SYN_SENT) {
-		sock->state = SS_CONNECTING;
 		if (timeo && signal_pending(current))
 			return sock_intr_errno(timeo);
-		return -EINPROGRESS;
+		return unanswered;
 	}
 	if (sk->sk_state == TCP_CLOSE) {
 		sock->state = SS_UNCONNECTED;
+		ndp_conn_renew(sk);
 		return sock_error(sk) ?: -ECONNABORTED;
 	}
 	sock->state = SS_CONNECTED;
 	return 0;
 }
 
-static int ndp_connect_locked(struct socket *sock,
-			      const struct sockaddr_in *addr, int flags)
+/* NDP_SYNC_CONNECT: ask the peer. */
+static int ndp_connect_ask(struct socket *sock, int flags)
+{
+	struct ndp_sock *np = ndp_sk(sock->sk);
+
+	spin_lock_bh(&np->lock);
+	ndp_send_open(np);
+	spin_unlock_bh(&np->lock);
+	sock->state = SS_CONNECTING;
+	/* As TCP: who does not wait is told later, however fast the peer is. */
+	if (flags & O_NONBLOCK)
+		return -EINPROGRESS;
+	return ndp_connect_wait(sock, flags, -EINPROGRESS);
+}
+
+/* Programs of the cgroup may put another address in its place. */
+static int ndp_connect_filter(struct sock *sk, struct sockaddr *addr, int *len)
+{
+	return sk->sk_family == AF_INET6 ?
+	       compat_bpf_sa_prog(sk, addr, len, CGROUP_INET6_CONNECT) :
+	       compat_bpf_sa_prog(sk, addr, len, CGROUP_INET4_CONNECT);
+}
+
+static int ndp_connect_new(struct socket *sock, struct sockaddr *addr, int len,
+			   int flags)
 {
 	struct sock *sk = sock->sk;
 	int err;
 
-	switch (sock->state) {
-	case SS_CONNECTED:
+	if (sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
-	case SS_CONNECTING:
-		if (sk->sk_state == TCP_SYN_SENT && flags & O_NONBLOCK)
-			return -EALREADY;
-		return ndp_connect_wait(sock, flags);
-	default:
-		break;
-	}
-	/* One connection a socket; a refused one says why once more. */
-	if (sk->sk_state != TCP_CLOSE || ndp_sk(sk)->paths)
-		return sk->sk_state == TCP_LISTEN ? -EISCONN :
-		       sock_error(sk) ?: -ECONNABORTED;
-	err = ndp_connect_start(sk, addr);
+	/* A refusal is told before another attempt begins. */
+	err = sock_error(sk);
+	if (err)
+		return err;
+	ndp_conn_renew(sk);
+	err = ndp_connect_filter(sk, addr, &len);
+	if (!err)
+		err = ndp_connect_start(sk, addr, len);
 	if (err)
 		return err;
 	if (ndp_sk(sk)->sync_connect)
-		return ndp_connect_wait(sock, flags);
+		return ndp_connect_ask(sock, flags);
 	sock->state = SS_CONNECTED;
 	return 0;
+}
+
+/**
+ * ndp_connect_locked - connect(), or the part of sendto() that connects
+ * @sock:	socket
+ * @addr:	peer
+ * @len:	length of @addr
+ * @flags:	O_NONBLOCK or 0
+ *
+ * Context: lock_sock held.
+ * Return: 0 or an error of connect().
+ */
+int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
+		       int flags)
+{
+	struct sock *sk = sock->sk;
+
+	switch (sock->state) {
+	case SS_CONNECTED:
+		/* Refused: as a connect() that waited would have left it. */
+		if (sk->sk_state == TCP_CLOSE && !ndp_sk(sk)->answered) {
+			sock->state = SS_UNCONNECTED;
+			break;
+		}
+		return -EISCONN;
+	case SS_CONNECTING:
+		return ndp_connect_wait(sock, flags, -EALREADY);
+	default:
+		break;
+	}
+	return ndp_connect_new(sock, addr, len, flags);
+}
+
+/* connect() to AF_UNSPEC, with the errors that TCP leaves behind. */
+static void ndp_disconnect(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct ndp_sock *np = ndp_sk(sk);
+
+	if (sk->sk_state == TCP_LISTEN) {
+		ndp_stop_listening(sk);
+	} else {
+		spin_lock_bh(&np->lock);
+		if (ndp_over(np))
+			ndp_conn_end(np);
+		else
+			ndp_conn_abort(np, ECONNRESET, true);
+		spin_unlock_bh(&np->lock);
+		ndp_conn_renew(sk);
+	}
+	ndp_forget_names(sk);
+	sock->state = SS_UNCONNECTED;
+	sk_error_report(sk);
 }
 
 static int ndp_connect(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len,
 		       int flags)
 {
-	const struct sockaddr_in *addr = (struct sockaddr_in *)uaddr;
+	struct sockaddr *addr = (struct sockaddr *)uaddr;
 	struct sock *sk = sock->sk;
 	int err;
 
-	err = ndp_check_addr(addr, len);
+	if (len < (int)sizeof(addr->sa_family))
+		return -EINVAL;
+	if (addr->sa_family == AF_UNSPEC) {
+		lock_sock(sk);
+		ndp_disconnect(sock);
+		release_sock(sk);
+		return 0;
+	}
+	err = ndp_check_addr(sk, addr, len);
 	if (err)
 		return err;
 	lock_sock(sk);
-	err = ndp_connect_locked(sock, addr, flags);
+	err = ndp_connect_locked(sock, addr, len, flags);
 	release_sock(sk);
 	return err;
 }
@@ -389,10 +679,11 @@ static int ndp_listen(struct socket *sock, int backlog)
 	int err = 0;
 
 	lock_sock(sk);
-	if (sock->state != SS_UNCONNECTED || ndp_sk(sk)->paths) {
+	if (sock->state != SS_UNCONNECTED) {
 		err = -EINVAL;
 		goto out;
 	}
+	ndp_conn_renew(sk);
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		goto out;
@@ -451,19 +742,68 @@ static int ndp_accept(struct socket *sock, struct socket *newsock,
 	return 0;
 }
 
-static int ndp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+static bool ndp_has_peer(struct sock *sk)
 {
-	DECLARE_SOCKADDR(struct sockaddr_in *, addr, uaddr);
-	const struct inet_sock *inet = inet_sk(sock->sk);
+	return inet_sk(sk)->inet_dport &&
+	       sk->sk_socket->state != SS_UNCONNECTED &&
+	       sk->sk_state != TCP_CLOSE && !ndp_sync_opening(sk) &&
+	       !ndp_over(ndp_sk(sk));
+}
 
-	if (peer && (!inet->inet_dport || sock->state == SS_UNCONNECTED ||
-		     sock->sk->sk_state == TCP_CLOSE || ndp_over(ndp_sk(sock->sk))))
-		return -ENOTCONN;
+static int ndp_getname4(struct sock *sk, struct sockaddr_in *addr, int peer)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	int len = sizeof(*addr);
+
 	memset(addr, 0, sizeof(*addr));
 	addr->sin_family = AF_INET;
-	addr->sin_port = peer ? inet->inet_dport : inet->inet_sport;
-	addr->sin_addr.s_addr = peer ? inet->inet_daddr : inet->inet_saddr;
-	return sizeof(*addr);
+	if (peer) {
+		addr->sin_port = inet->inet_dport;
+		addr->sin_addr.s_addr = inet->inet_daddr;
+		compat_bpf_sa_prog(sk, addr, &len, CGROUP_INET4_GETPEERNAME);
+	} else {
+		addr->sin_port = inet->inet_sport;
+		addr->sin_addr.s_addr = inet->inet_saddr;
+		compat_bpf_sa_prog(sk, addr, &len, CGROUP_INET4_GETSOCKNAME);
+	}
+	return len;
+}
+
+static int ndp_getname6(struct sock *sk, struct sockaddr_in6 *addr, int peer)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	int len = sizeof(*addr);
+
+	memset(addr, 0, sizeof(*addr));
+	addr->sin6_family = AF_INET6;
+	if (peer) {
+		addr->sin6_port = inet->inet_dport;
+		addr->sin6_addr = sk->sk_v6_daddr;
+		compat_bpf_sa_prog(sk, addr, &len, CGROUP_INET6_GETPEERNAME);
+	} else {
+		addr->sin6_port = inet->inet_sport;
+		addr->sin6_addr = sk->sk_v6_rcv_saddr;
+		compat_bpf_sa_prog(sk, addr, &len, CGROUP_INET6_GETSOCKNAME);
+	}
+	addr->sin6_scope_id = ipv6_iface_scope_id(&addr->sin6_addr,
+						  sk->sk_bound_dev_if);
+	return len;
+}
+
+static int ndp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sock *sk = sock->sk;
+	int len;
+
+	lock_sock(sk);
+	if (peer && !ndp_has_peer(sk))
+		len = -ENOTCONN;
+	else if (sk->sk_family == AF_INET6)
+		len = ndp_getname6(sk, (struct sockaddr_in6 *)uaddr, peer);
+	else
+		len = ndp_getname4(sk, (struct sockaddr_in *)uaddr, peer);
+	release_sock(sk);
+	return len;
 }
 
 /* No more will be written: FIN follows what is queued. */
@@ -474,18 +814,8 @@ static void ndp_shutdown_send(struct ndp_sock *np)
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | SEND_SHUTDOWN);
 	np->fin_queued = true;
 	ndp_uncork(np);
+	ndp_conn_purge_unended(np);
 	ndp_output(np);
-}
-
-static void ndp_stop_listening(struct sock *sk)
-{
-	struct ndp_sock *np = ndp_sk(sk);
-
-	spin_lock_bh(&np->lock);
-	ndp_set_state(sk, TCP_CLOSE);
-	spin_unlock_bh(&np->lock);
-	ndp_listen_del(sk);
-	ndp_listen_flush(np);
 }
 
 static int ndp_shutdown(struct socket *sock, int how)
@@ -503,6 +833,10 @@ static int ndp_shutdown(struct socket *sock, int how)
 			ndp_stop_listening(sk);
 			sk->sk_state_change(sk);
 		}
+		goto out;
+	}
+	if (ndp_sync_opening(sk)) {
+		ndp_disconnect(sock);
 		goto out;
 	}
 	spin_lock_bh(&np->lock);
@@ -568,7 +902,7 @@ static void ndp_close_conn(struct sock *sk)
 		ndp_conn_abort(np, 0, true);
 	} else {
 		if (ndp_fin_acked(np) && !np->rcv_fin)
-			np->orphan_at = ktime_get_ns() + NDP_ORPHAN_TIME;
+			np->orphan_at = ktime_get_ns() + ndp_orphan_time(np);
 		ndp_conn_check_done(np);
 		ndp_timer_update(np);
 	}
@@ -582,6 +916,8 @@ static int ndp_release(struct socket *sock)
 	if (!sk)
 		return 0;
 	lock_sock(sk);
+	if (!sk->sk_kern_sock)
+		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 		ndp_stop_listening(sk);
@@ -636,6 +972,18 @@ static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 	spin_unlock_bh(&np->lock);
 }
 
+static int ndp_set_priority(struct ndp_sock *np, int val)
+{
+	if (val != NDP_PRIORITY_AUTO &&
+	    (val < NDP_PRIORITY_MIN || val > NDP_PRIORITY_MAX))
+		return -ERANGE;
+	spin_lock_bh(&np->lock);
+	WRITE_ONCE(np->priority, val);
+	ndp_pull_reorder(np);
+	spin_unlock_bh(&np->lock);
+	return 0;
+}
+
 static int ndp_set_option(struct sock *sk, int optname, int val)
 {
 	struct ndp_sock *np = ndp_sk(sk);
@@ -652,6 +1000,13 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 		if (np->paths)
 			return -EISCONN;
 		np->sync_connect = !!val;
+		return 0;
+	case NDP_PRIORITY:
+		return ndp_set_priority(np, val);
+	case NDP_PARTIAL:
+		if (!ndp_has_messages(np))
+			return -EOPNOTSUPP;
+		np->partial = !!val;
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -676,6 +1031,27 @@ static bool ndp_knows_ip_option(int optname)
 	return false;
 }
 
+/* Of sockets of protocol 1. */
+static bool ndp_knows_ip6_option(const struct sock *sk, int optname)
+{
+	if (sk->sk_family != AF_INET6)
+		return false;
+	switch (optname) {
+	case IPV6_V6ONLY:
+	case IPV6_UNICAST_HOPS:
+	case IPV6_TCLASS:
+	case IPV6_MTU_DISCOVER:
+	case IPV6_FREEBIND:
+	case IPV6_TRANSPARENT:
+	case IPV6_ADDR_PREFERENCES:
+	case IPV6_RECVPKTINFO:
+	case IPV6_RECVTCLASS:
+	case IPV6_RECVHOPLIMIT:
+		return true;
+	}
+	return false;
+}
+
 static int ndp_setsockopt(struct socket *sock, int level, int optname,
 			  sockptr_t optval, unsigned int optlen)
 {
@@ -684,8 +1060,12 @@ static int ndp_setsockopt(struct socket *sock, int level, int optname,
 
 	if (level == SOL_IP && ndp_knows_ip_option(optname))
 		return ip_setsockopt(sk, level, optname, optval, optlen);
+	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
+		return ipv6_setsockopt(sk, level, optname, optval, optlen);
 	if (level != SOL_NDP && level != SOL_TCP)
 		return -ENOPROTOOPT;
+	if (level == SOL_TCP && optname == TCP_CONGESTION)
+		return ndp_tcp_set_congestion(optval, optlen);
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
@@ -711,66 +1091,104 @@ static int ndp_get_option(struct sock *sk, int optname, int *val)
 	case NDP_MAXSEG:
 		*val = np->mss;
 		return 0;
+	case NDP_PRIORITY:
+		*val = ndp_pull_priority(np);
+		return 0;
+	case NDP_PARTIAL:
+		*val = np->partial;
+		return 0;
 	default:
 		return -ENOPROTOOPT;
 	}
 }
 
+union ndp_option_value {
+	int			val;
+	struct ndp_info		ndp;
+	struct tcp_info		tcp;
+	char			name[TCP_CA_NAME_MAX];
+};
+
+/* Return: its size, or an error. */
+static int ndp_get_value(struct sock *sk, int level, int optname,
+			 union ndp_option_value *v)
+{
+	int err;
+
+	if (level == SOL_NDP && optname == NDP_INFO) {
+		ndp_fill_info(ndp_sk(sk), &v->ndp);
+		return sizeof(v->ndp);
+	}
+	if (level == SOL_TCP && optname == TCP_INFO) {
+		ndp_tcp_info(ndp_sk(sk), &v->tcp);
+		return sizeof(v->tcp);
+	}
+	if (level == SOL_TCP && optname == TCP_CONGESTION) {
+		strscpy_pad(v->name, NDP_TCP_CONGESTION, sizeof(v->name));
+		return sizeof(v->name);
+	}
+	if (level == SOL_NDP)
+		err = ndp_get_option(sk, optname, &v->val);
+	else
+		err = ndp_tcp_getsockopt(sk, optname, &v->val);
+	return err ?: (int)sizeof(v->val);
+}
+
 static int ndp_getsockopt(struct socket *sock, int level, int optname,
 			  char __user *optval, int __user *optlen)
 {
+	union ndp_option_value v;
 	struct sock *sk = sock->sk;
-	struct ndp_info info;
-	void *from = &info;
-	int err, len, val;
+	int len, size;
 
 	if (level == SOL_IP && !ndp_knows_ip_option(optname))
 		return -ENOPROTOOPT;
+	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
+		return ipv6_getsockopt(sk, level, optname, optval, optlen);
 	/* Also says what TCP says to levels unheard of. */
 	if (level != SOL_NDP && level != SOL_TCP)
-		return ip_getsockopt(sk, level, optname, optval, optlen);
+		return sk->sk_family == AF_INET6 ?
+		       ipv6_getsockopt(sk, level, optname, optval, optlen) :
+		       ip_getsockopt(sk, level, optname, optval, optlen);
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	if (level == SOL_NDP && optname == NDP_INFO) {
-		ndp_fill_info(ndp_sk(sk), &info);
-		len = min_t(int, len, sizeof(info));
-	} else {
-		if (level == SOL_NDP)
-			err = ndp_get_option(sk, optname, &val);
-		else
-			err = ndp_tcp_getsockopt(sk, optname, &val);
-		if (err)
-			return err;
-		from = &val;
-		len = min_t(int, len, sizeof(val));
-	}
-	if (put_user(len, optlen) || copy_to_user(optval, from, len))
+	size = ndp_get_value(sk, level, optname, &v);
+	if (size < 0)
+		return size;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, &v, len))
 		return -EFAULT;
 	return 0;
 }
 
-const struct proto_ops ndp_stream_ops = {
-	.owner = THIS_MODULE,
-	.family = PF_NDP,
-	.release = ndp_release,
-	.bind = ndp_bind,
-	.connect = ndp_connect,
-	.socketpair = sock_no_socketpair,
-	.accept = ndp_accept,
-	.getname = ndp_getname,
-	.poll = ndp_poll,
-	.ioctl = ndp_ioctl,
-	.gettstamp = sock_gettstamp,
-	.listen = ndp_listen,
-	.shutdown = ndp_shutdown,
-	.setsockopt = ndp_setsockopt,
-	.getsockopt = ndp_getsockopt,
-	.sendmsg = ndp_sendmsg,
-	.recvmsg = ndp_recvmsg,
-	.mmap = sock_no_mmap,
-};
+/* They differ in what reads and writes. */
+#define NDP_OPS(send, receive)						\
+{									\
+	.owner = THIS_MODULE,						\
+	.family = PF_NDP,						\
+	.release = ndp_release,						\
+	.bind = ndp_bind,						\
+	.connect = ndp_connect,						\
+	.socketpair = sock_no_socketpair,				\
+	.accept = ndp_accept,						\
+	.getname = ndp_getname,						\
+	.poll = ndp_poll,						\
+	.ioctl = ndp_ioctl,						\
+	.gettstamp = sock_gettstamp,					\
+	.listen = ndp_listen,						\
+	.shutdown = ndp_shutdown,					\
+	.setsockopt = ndp_setsockopt,					\
+	.getsockopt = ndp_getsockopt,					\
+	.sendmsg = send,						\
+	.recvmsg = receive,						\
+	.mmap = sock_no_mmap,						\
+}
+
+static const struct proto_ops ndp_stream_ops = NDP_OPS(ndp_sendmsg, ndp_recvmsg);
+static const struct proto_ops ndp_seqpacket_ops = NDP_OPS(ndp_msg_sendmsg,
+							  ndp_msg_recvmsg);
 
 static struct net_proto_family ndp_proto_family = {
 	.family = PF_NDP,
@@ -792,6 +1210,7 @@ static int __net_init ndp_net_init(struct net *net)
 		INIT_HLIST_HEAD(&nn->listen[i]);
 	}
 	ndp_tomb_net_init(nn);
+	ndp_cookie_net_init(nn);
 	err = ndp_stat_net_init(net);
 	if (err)
 		return err;
@@ -861,11 +1280,16 @@ static int __init ndp_init(void)
 	err = proto_register(&ndp_prot, 1);
 	if (err)
 		goto err_netlink;
-	err = sock_register(&ndp_proto_family);
+	err = proto_register(&ndp6_prot, 1);
 	if (err)
 		goto err_proto;
+	err = sock_register(&ndp_proto_family);
+	if (err)
+		goto err_proto6;
 	return 0;
 
+err_proto6:
+	proto_unregister(&ndp6_prot);
 err_proto:
 	proto_unregister(&ndp_prot);
 err_netlink:
@@ -892,6 +1316,7 @@ static void __exit ndp_exit(void)
 	unregister_pernet_subsys(&ndp_net_ops);
 	ndp_pull_exit();
 	rcu_barrier();
+	proto_unregister(&ndp6_prot);
 	proto_unregister(&ndp_prot);
 	ndp_conn_exit();
 	percpu_counter_destroy(&ndp_sockets_allocated);

@@ -5,9 +5,12 @@
  * NDP ports are a space of their own.  Connections are told apart by their
  * random id, so an active connection needs no port to itself: bind() refuses
  * what TCP's would refuse, while a port chosen by the kernel may be shared with
- * others so chosen when all are taken.  Accepted connections own no port.
+ * others so chosen when all are taken.  Accepted connections own no port.  Streams
+ * and messages have a space each, as if they were two protocols.
  */
+#include <linux/jhash.h>
 #include <net/ip.h>
+#include <net/sock_reuseport.h>
 #include "ndp.h"
 
 static unsigned int ndp_bind_bucket(u16 port)
@@ -15,23 +18,74 @@ static unsigned int ndp_bind_bucket(u16 port)
 	return port % NDP_BIND_BUCKETS;
 }
 
-static bool ndp_bind_conflict(const struct sock *sk, __be32 addr, u16 port,
+/* SO_REUSEPORT: sockets of one user, which must not take another's port. */
+static bool ndp_share_port(const struct sock *sk, const struct sock *other)
+{
+	return sk->sk_reuseport && other->sk_reuseport &&
+	       uid_eq(sk->sk_uid, other->sk_uid);
+}
+
+/**
+ * ndp_bound_addr - the address that a socket is bound to
+ * @sk:		socket
+ *
+ * Return: address, :: for any.
+ */
+struct in6_addr ndp_bound_addr(const struct sock *sk)
+{
+	struct in6_addr addr = in6addr_any;
+
+	if (sk->sk_family == AF_INET6)
+		return sk->sk_v6_rcv_saddr;
+	if (sk->sk_rcv_saddr)
+		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &addr);
+	return addr;
+}
+
+/* Is there an address that both are bound to? */
+static bool ndp_bound_alike(const struct sock *a, const struct sock *b)
+{
+	struct in6_addr at = ndp_bound_addr(a), bt = ndp_bound_addr(b);
+
+	if (a->sk_type != b->sk_type)
+		return false;
+	if (!ipv6_only_sock(a) && !ipv6_only_sock(b) &&
+	    (!a->sk_rcv_saddr || !b->sk_rcv_saddr ||
+	     a->sk_rcv_saddr == b->sk_rcv_saddr))
+		return true;
+	if (a->sk_family != AF_INET6 || b->sk_family != AF_INET6 ||
+	    ndp_is_ip4(&at) || ndp_is_ip4(&bt))
+		return false;
+	return ipv6_addr_any(&at) || ipv6_addr_any(&bt) ||
+	       ipv6_addr_equal(&at, &bt);
+}
+
+/* Are they bound to the same? */
+static bool ndp_bound_same(const struct sock *a, const struct sock *b)
+{
+	struct in6_addr at = ndp_bound_addr(a), bt = ndp_bound_addr(b);
+
+	return a->sk_type == b->sk_type && a->sk_family == b->sk_family &&
+	       ipv6_addr_equal(&at, &bt);
+}
+
+static bool ndp_bind_conflict(const struct sock *sk, u16 port,
 			      const struct sock *other)
 {
-	if (other->sk_num != port)
-		return false;
-	if (addr && other->sk_rcv_saddr && addr != other->sk_rcv_saddr)
+	if (other->sk_num != port || !ndp_bound_alike(sk, other))
 		return false;
 	if (sk->sk_bound_dev_if && other->sk_bound_dev_if &&
 	    sk->sk_bound_dev_if != other->sk_bound_dev_if)
+		return false;
+	if (ndp_share_port(sk, other))
 		return false;
 	return !sk->sk_reuse || !other->sk_reuse ||
 	       other->sk_state == TCP_LISTEN;
 }
 
 /* Context: bind_lock held. */
-static bool ndp_bind_try(struct ndp_net *nn, struct sock *sk, __be32 addr,
-			 u16 port, bool share)
+static bool ndp_bind_try(struct ndp_net *nn, struct sock *sk, u16 port,
+			 bool share)
 {
 	struct hlist_head *head = &nn->bind[ndp_bind_bucket(port)];
 	struct ndp_sock *np = ndp_sk(sk);
@@ -41,19 +95,18 @@ static bool ndp_bind_try(struct ndp_net *nn, struct sock *sk, __be32 addr,
 		if (share && other->autobound &&
 		    ndp_to_sk(other)->sk_state != TCP_LISTEN)
 			continue;
-		if (ndp_bind_conflict(sk, addr, port, ndp_to_sk(other)))
+		if (ndp_bind_conflict(sk, port, ndp_to_sk(other)))
 			return false;
 	}
 	inet_sk(sk)->inet_num = port;
 	inet_sk(sk)->inet_sport = htons(port);
-	inet_sk(sk)->inet_rcv_saddr = addr;
-	inet_sk(sk)->inet_saddr = addr;
 	np->bound = true;
+	np->autobound = false;
 	hlist_add_head(&np->bind_node, head);
 	return true;
 }
 
-static int ndp_bind_any(struct ndp_net *nn, struct sock *sk, __be32 addr)
+static int ndp_bind_any(struct ndp_net *nn, struct sock *sk)
 {
 	int low, high, n, i, first;
 
@@ -61,32 +114,31 @@ static int ndp_bind_any(struct ndp_net *nn, struct sock *sk, __be32 addr)
 	n = high - low + 1;
 	first = get_random_u32_below(n);
 	for (i = 0; i < n; i++)
-		if (ndp_bind_try(nn, sk, addr, low + (first + i) % n, false))
+		if (ndp_bind_try(nn, sk, low + (first + i) % n, false))
 			return 0;
 	for (i = 0; i < n; i++)
-		if (ndp_bind_try(nn, sk, addr, low + (first + i) % n, true))
+		if (ndp_bind_try(nn, sk, low + (first + i) % n, true))
 			return 0;
 	return -EADDRINUSE;
 }
 
 /**
  * ndp_bind_port - bind a socket
- * @sk:		socket, not bound yet
- * @addr:	local address or 0
+ * @sk:		socket, not bound yet, its address set
  * @port:	NDP port, 0 for any
  *
  * Context: lock_sock held.
  * Return: 0 or -EADDRINUSE.
  */
-int ndp_bind_port(struct sock *sk, __be32 addr, u16 port)
+int ndp_bind_port(struct sock *sk, unsigned short port)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(sk));
 	int err = 0;
 
 	spin_lock_bh(&nn->bind_lock);
 	if (!port)
-		err = ndp_bind_any(nn, sk, addr);
-	else if (!ndp_bind_try(nn, sk, addr, port, false))
+		err = ndp_bind_any(nn, sk);
+	else if (!ndp_bind_try(nn, sk, port, false))
 		err = -EADDRINUSE;
 	spin_unlock_bh(&nn->bind_lock);
 	return err;
@@ -106,10 +158,9 @@ int ndp_autobind(struct sock *sk)
 
 	if (np->bound)
 		return 0;
-	np->autobound = true;
-	err = ndp_bind_port(sk, inet_sk(sk)->inet_rcv_saddr, 0);
-	if (err)
-		np->autobound = false;
+	err = ndp_bind_port(sk, 0);
+	if (!err)
+		np->autobound = true;
 	return err;
 }
 
@@ -126,6 +177,8 @@ void ndp_unbind(struct sock *sk)
 	if (np->bound) {
 		hlist_del_init(&np->bind_node);
 		np->bound = false;
+		np->autobound = false;
+		inet_sk(sk)->inet_num = 0;
 	}
 	spin_unlock_bh(&nn->bind_lock);
 }
@@ -138,31 +191,57 @@ static bool ndp_listen_conflict(struct ndp_net *nn, const struct sock *sk)
 
 	hlist_for_each_entry(other, &nn->listen[ndp_bind_bucket(port)],
 			     listen_node)
-		if (ndp_bind_conflict(sk, sk->sk_rcv_saddr, port,
-				      ndp_to_sk(other)))
+		if (ndp_bind_conflict(sk, port, ndp_to_sk(other)))
 			return true;
 	return false;
+}
+
+/*
+ * Join those that listen at the same place; the group spreads the openings.
+ * Context: bind_lock held.
+ */
+static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
+{
+	u16 port = inet_sk(sk)->inet_num;
+	struct in6_addr at = ndp_bound_addr(sk);
+	bool any = ipv6_addr_any(&at);
+	struct ndp_sock *np;
+
+	if (!sk->sk_reuseport)
+		return 0;
+	hlist_for_each_entry(np, &nn->listen[ndp_bind_bucket(port)],
+			     listen_node) {
+		struct sock *other = ndp_to_sk(np);
+
+		if (other->sk_num == port &&
+		    ndp_bound_same(sk, other) &&
+		    other->sk_bound_dev_if == sk->sk_bound_dev_if &&
+		    ndp_share_port(sk, other))
+			return reuseport_add_sock(sk, other, any);
+	}
+	return reuseport_alloc(sk, any);
 }
 
 /**
  * ndp_listen_add - let a bound socket be found by openings
  * @sk:		bound socket, in state TCP_LISTEN afterwards
  *
- * Sockets with SO_REUSEADDR may share a port until one of them listens.
+ * Sockets with SO_REUSEADDR may share a port until one of them listens, those
+ * with SO_REUSEPORT share the openings.
  *
  * Context: lock_sock held.
- * Return: 0 or -EADDRINUSE.
+ * Return: 0, -EADDRINUSE, or -ENOMEM.
  */
 int ndp_listen_add(struct sock *sk)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(sk));
 	u16 port = inet_sk(sk)->inet_num;
-	int err = 0;
+	int err = -EADDRINUSE;
 
 	spin_lock_bh(&nn->bind_lock);
-	if (ndp_listen_conflict(nn, sk)) {
-		err = -EADDRINUSE;
-	} else {
+	if (!ndp_listen_conflict(nn, sk))
+		err = ndp_listen_group(nn, sk);
+	if (!err) {
 		ndp_set_state(sk, TCP_LISTEN);
 		hlist_add_head_rcu(&ndp_sk(sk)->listen_node,
 				   &nn->listen[ndp_bind_bucket(port)]);
@@ -183,38 +262,83 @@ void ndp_listen_del(struct sock *sk)
 
 	spin_lock_bh(&nn->bind_lock);
 	hlist_del_init_rcu(&ndp_sk(sk)->listen_node);
+	if (rcu_access_pointer(sk->sk_reuseport_cb))
+		reuseport_detach_sock(sk);
 	spin_unlock_bh(&nn->bind_lock);
+}
+
+/*
+ * How well a listener fits an opening, 0: not at all; as TCP ranks them.  Of two that
+ * are bound to any address the one of IPv4 has what comes by IPv4.
+ */
+static int ndp_listen_score(const struct sock *sk, const struct sk_buff *skb,
+			    const struct ndphdr *nh, const struct in6_addr *to)
+{
+	int type = nh->flags & NDP_F_MSG ? SOCK_SEQPACKET : SOCK_STREAM;
+	int score = sk->sk_family == AF_INET ? 2 : 1;
+	struct in6_addr at = ndp_bound_addr(sk);
+
+	if (inet_sk(sk)->inet_sport != nh->dport || sk->sk_state != TCP_LISTEN ||
+	    sk->sk_type != type)
+		return 0;
+	if (ndp_is_ip4(to) ? ipv6_only_sock(sk) : sk->sk_family == AF_INET)
+		return 0;
+	if (!ipv6_addr_any(&at)) {
+		if (!ipv6_addr_equal(&at, to))
+			return 0;
+		score += 4;
+	}
+	if (sk->sk_bound_dev_if) {
+		if (sk->sk_bound_dev_if != skb->skb_iif)
+			return 0;
+		score += 8;
+	}
+	return score;
+}
+
+/* One first window may open by any of its packets: all choose the same. */
+static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
+{
+	return jhash_3words(upper_32_bits((__force u64)nh->conn_id),
+			    lower_32_bits((__force u64)nh->conn_id),
+			    ipv6_addr_hash(from), 0);
 }
 
 /**
  * ndp_listen_lookup - the listener for an opening
  * @net:	namespace
- * @addr:	address that the packet came to
- * @port:	NDP port
+ * @skb:	opening, transport header at UDP, NDP header behind
  *
  * A listener bound to the address wins over one bound to any.
  *
  * Context: RCU read side.
  * Return: listener with a reference, or NULL.
  */
-struct sock *ndp_listen_lookup(struct net *net, __be32 addr, __be16 port)
+struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb)
 {
+	const struct ndphdr *nh = (struct ndphdr *)(udp_hdr(skb) + 1);
+	u32 bucket = ndp_bind_bucket(ntohs(nh->dport));
 	struct ndp_net *nn = ndp_pernet(net);
-	struct ndp_sock *np, *best = NULL;
+	struct sock *one, *best = NULL;
+	struct in6_addr from, to;
+	int score, most = 0;
+	struct ndp_sock *np;
 
-	hlist_for_each_entry_rcu(np, &nn->listen[ndp_bind_bucket(ntohs(port))],
-				 listen_node) {
-		const struct sock *sk = ndp_to_sk(np);
-
-		if (inet_sk(sk)->inet_sport != port ||
-		    sk->sk_state != TCP_LISTEN)
-			continue;
-		if (sk->sk_rcv_saddr == addr)
-			best = np;
-		else if (!sk->sk_rcv_saddr && !best)
-			best = np;
+	ndp_skb_addrs(skb, &from, &to);
+	hlist_for_each_entry_rcu(np, &nn->listen[bucket], listen_node) {
+		score = ndp_listen_score(ndp_to_sk(np), skb, nh, &to);
+		if (score > most) {
+			most = score;
+			best = ndp_to_sk(np);
+		}
 	}
-	if (!best || !refcount_inc_not_zero(&ndp_to_sk(best)->sk_refcnt))
+	if (best && best->sk_reuseport) {
+		one = reuseport_select_sock(best, ndp_listen_hash(&from, nh), skb,
+					    sizeof(struct udphdr) +
+					    sizeof(struct ndphdr));
+		best = IS_ERR_OR_NULL(one) ? best : one;
+	}
+	if (!best || !refcount_inc_not_zero(&best->sk_refcnt))
 		return NULL;
-	return ndp_to_sk(best);
+	return best;
 }

@@ -52,6 +52,50 @@ struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key)
 }
 
 /**
+ * ndp_conn_get - hold the connection that an entry is
+ * @e:		entry, no tombstone
+ *
+ * Context: RCU read side.
+ * Return: connection with a reference, or NULL.
+ */
+struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
+{
+	struct ndp_sock *np = container_of(e, struct ndp_sock, entry);
+
+	if (!refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt))
+		return NULL;
+	return np;
+}
+
+/**
+ * ndp_conn_each - visit the connections of a namespace
+ * @net:	namespace
+ * @visit:	called with RCU read side; nonzero ends it
+ * @arg:	its second argument
+ *
+ * While the table grows some may be visited twice.
+ *
+ * Context: process.
+ */
+void ndp_conn_each(const struct net *net,
+		   int (*visit)(struct ndp_sock *np, void *arg), void *arg)
+{
+	struct rhashtable_iter iter;
+	struct ndp_entry *e;
+
+	rhashtable_walk_enter(&ndp_table, &iter);
+	rhashtable_walk_start(&iter);
+	while ((e = rhashtable_walk_next(&iter))) {
+		if (IS_ERR(e) || e->tombstone || e->key.net != net)
+			continue;
+		if (visit(container_of(e, struct ndp_sock, entry), arg))
+			break;
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
+/**
  * ndp_conn_hash - make a connection reachable
  * @np:		connection; its key must be set
  * @existing:	set to the entry that is there already, with -EEXIST
@@ -88,7 +132,8 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
  * @np:		connection
  * @aborted:	it ended by a reset
  *
- * Leaves a tombstone in its place.  Drops the table's reference.
+ * Leaves a tombstone in its place, or, while there are enough of them, a used-up
+ * cookie.  Drops the table's reference.
  *
  * Context: np->lock held; the caller has a reference of its own.
  */
@@ -96,12 +141,18 @@ void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
 	struct ndp_tombstone *tomb = np->tomb;
+	bool brief = !aborted && np->peer_done;
 
 	if (!np->hashed)
 		return;
 	np->hashed = false;
+	ndp_child_proven(np);
 
-	if (ndp_conn_leaves_tomb(np)) {
+	if (np->by_cookie && !aborted && ndp_tomb_full(nn)) {
+		ndp_cookie_retire(nn, &np->entry.key,
+				  ktime_get_ns() + ndp_tomb_time(brief));
+		ndp_entry_remove(&np->entry);
+	} else if (ndp_conn_leaves_tomb(np)) {
 		np->tomb = NULL;
 		tomb->entry.key = np->entry.key;
 		tomb->entry.tombstone = true;
@@ -113,7 +164,7 @@ void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 						     &tomb->entry.node,
 						     ndp_table_params));
 		rcu_read_unlock();
-		ndp_tomb_start(nn, tomb, !aborted && np->peer_done);
+		ndp_tomb_start(nn, tomb, brief);
 	} else {
 		ndp_entry_remove(&np->entry);
 	}
@@ -143,6 +194,30 @@ static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
 }
 
 /**
+ * ndp_conn_clear - make a socket one that never had a peer
+ * @np:		socket, fresh, cloned or with its connection ended and purged
+ *
+ * Context: nobody else sees @np yet, or its lock is held and a grace period has
+ * passed since it left the table.
+ */
+void ndp_conn_clear(struct ndp_sock *np)
+{
+	memset_startat(np, 0, entry);
+	__skb_queue_head_init(&np->sendq);
+	__skb_queue_head_init(&np->unended);
+	np->txq = RB_ROOT;
+	np->ooo = RB_ROOT;
+	INIT_LIST_HEAD(&np->flight);
+	INIT_LIST_HEAD(&np->rtx);
+	INIT_LIST_HEAD(&np->lost);
+	INIT_LIST_HEAD(&np->pull_node);
+	np->ack_share = 128;
+	np->timer_at = U64_MAX;
+	np->rto_ns = NDP_RTO_MIN;
+	np->probe_ns = NDP_PROBE_MIN;
+}
+
+/**
  * ndp_conn_setup - paths, segment size, initial window and timeout
  * @np:		connection whose addresses, ports and connection id are set
  * @gfp:	allocation
@@ -155,7 +230,6 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	struct net *net = sock_net(ndp_to_sk(np));
 	struct dst_entry *dst;
 	u64 rate;
-	u32 mtu;
 	int err;
 
 	if (!np->tomb)
@@ -169,8 +243,7 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 
-	mtu = clamp_t(u32, dst_mtu(dst), 576, 65535);
-	np->mss = mtu - NDP_OUTER_LEN - NDP_HDR_LEN;
+	ndp_mtu_note(np, &np->paths->path[0], dst);
 	np->rcv_mss = np->mss;
 	np->rcv_truesize = SKB_TRUESIZE(np->mss);
 	rate = ndp_dev_rate(net, dst->dev);
@@ -197,8 +270,12 @@ void ndp_conn_established(struct ndp_sock *np)
 
 	if (sk->sk_state != TCP_SYN_SENT)
 		return;
+	np->answered = true;
 	ndp_set_state(sk, TCP_ESTABLISHED);
 	np->syn_at = 0;
+	/* What was sent before the cookie was dropped. */
+	if (np->cookie)
+		ndp_tx_all_lost(np, &np->flight);
 	sk->sk_state_change(sk);
 }
 
@@ -232,6 +309,21 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 }
 
 /**
+ * ndp_conn_end - a connection is over: both FINs received and acknowledged
+ * @np:		connection
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_conn_end(struct ndp_sock *np)
+{
+	ndp_set_state(ndp_to_sk(np), TCP_CLOSE);
+	ndp_conn_unhash(np, false);
+	ndp_timer_stop(np);
+	ndp_pull_detach(np);
+	ndp_conn_purge(np);
+}
+
+/**
  * ndp_conn_check_done - end a connection that both sides have finished
  * @np:		connection
  *
@@ -246,11 +338,7 @@ void ndp_conn_check_done(struct ndp_sock *np)
 	if (!ndp_over(np) || !sock_flag(sk, SOCK_DEAD) ||
 	    sk->sk_state == TCP_CLOSE)
 		return;
-	ndp_set_state(sk, TCP_CLOSE);
-	ndp_conn_unhash(np, false);
-	ndp_timer_stop(np);
-	ndp_pull_detach(np);
-	ndp_conn_purge(np);
+	ndp_conn_end(np);
 }
 
 static void ndp_purge_tx_list(struct ndp_sock *np)
@@ -262,6 +350,46 @@ static void ndp_purge_tx_list(struct ndp_sock *np)
 
 		ndp_tx_done(np, skb);
 	}
+}
+
+/**
+ * ndp_conn_purge_read - free what the application has not read
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge_read(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+	np->rcv_msgs = 0;
+}
+
+/* Context: np->lock held. */
+static void ndp_purge_written(struct ndp_sock *np, struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(list))) {
+		ndp_wmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+}
+
+/**
+ * ndp_conn_purge_unended - half a message is none: forget what was not ended
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge_unended(struct ndp_sock *np)
+{
+	ndp_purge_written(np, &np->unended);
+	np->unended_bytes = 0;
 }
 
 /**
@@ -278,12 +406,9 @@ void ndp_conn_purge(struct ndp_sock *np)
 	struct sk_buff *skb;
 
 	ndp_purge_tx_list(np);
-	while ((skb = __skb_dequeue(&np->sendq))) {
-		sk_wmem_queued_add(sk, -skb->truesize);
-		sk_mem_uncharge(sk, skb->truesize);
-		kfree_skb(skb);
-	}
+	ndp_purge_written(np, &np->sendq);
 	np->sendq_bytes = 0;
+	ndp_conn_purge_unended(np);
 	while ((node = rb_first(&np->ooo))) {
 		skb = rb_to_skb(node);
 		rb_erase(node, &np->ooo);
@@ -292,10 +417,6 @@ void ndp_conn_purge(struct ndp_sock *np)
 	}
 	np->ooo_len = 0;
 	np->credit = 0;
-	if (!sock_flag(sk, SOCK_DEAD))
-		return;
-	while ((skb = __skb_dequeue(&sk->sk_receive_queue))) {
-		ndp_rmem_uncharge(np, skb);
-		kfree_skb(skb);
-	}
+	if (sock_flag(sk, SOCK_DEAD))
+		ndp_conn_purge_read(np);
 }

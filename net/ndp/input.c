@@ -16,6 +16,7 @@
  *
  * Non-goals: the initial window and what may be sent (output.c).
  */
+#include <linux/filter.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include "ndp.h"
@@ -34,11 +35,10 @@ static const struct ndphdr *ndp_hdr(const struct sk_buff *skb)
 
 static bool ndp_check_ok(const struct sk_buff *skb)
 {
-	const struct iphdr *iph = ip_hdr(skb);
-	__wsum sum = csum_partial(ndp_hdr(skb), sizeof(struct ndphdr), 0);
+	struct in6_addr saddr, daddr;
 
-	sum = csum_add(sum, (__force __wsum)iph->saddr);
-	return !csum_fold(csum_add(sum, (__force __wsum)iph->daddr));
+	ndp_skb_addrs(skb, &saddr, &daddr);
+	return !ndp_ip_checksum(ndp_hdr(skb), &saddr, &daddr);
 }
 
 /* Memory of received packets.  Context of all: np->lock held. */
@@ -53,6 +53,7 @@ static bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	sk_mem_charge(sk, skb->truesize);
 	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+	ndp_mem_add(sk, skb->truesize);
 	if (np->listener)
 		atomic_add(skb->truesize, &ndp_sk(np->listener)->unaccepted);
 	return true;
@@ -70,6 +71,7 @@ void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
 	struct sock *sk = ndp_to_sk(np);
 
 	atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
+	ndp_mem_add(sk, -skb->truesize);
 	sk_mem_uncharge(sk, skb->truesize);
 	if (np->listener)
 		atomic_sub(skb->truesize, &ndp_sk(np->listener)->unaccepted);
@@ -84,17 +86,18 @@ void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
 bool ndp_room(const struct ndp_sock *np)
 {
 	const struct sock *sk = &np->inet.sk;
-	s64 used = atomic_read(&sk->sk_rmem_alloc) +
-		   (s64)np->reserved * np->rcv_truesize;
 
-	return used + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) || !used;
+	if (ndp_starved(np))
+		return true;
+	return ndp_rmem_used(np) + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) &&
+	       !ndp_mem_full(sk);
 }
 
 /**
  * ndp_readable - is there enough to wake a reader for?
  * @np:		connection
  *
- * SO_RCVLOWAT bytes, or as many as there is room for.
+ * SO_RCVLOWAT bytes, or as many as there is room for; a message.
  *
  * Context: any.
  */
@@ -102,11 +105,17 @@ bool ndp_readable(const struct ndp_sock *np)
 {
 	u32 ready = ndp_inq(np);
 
+	if (ndp_has_messages(np))
+		return ndp_msg_readable(np);
 	return ready && (ready >= READ_ONCE(np->inet.sk.sk_rcvlowat) ||
 			 !ndp_room(np));
 }
 
-/* Is there room for this one?  The lowest missing PSN has a slot of its own. */
+/*
+ * Is there room for this one?  The lowest missing PSN has a slot of its own, also
+ * when packets behind it, or other sockets of the namespace, have all the memory:
+ * a reader who has nothing to read frees nothing.
+ */
 static bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 			 u32 psn)
 {
@@ -116,6 +125,10 @@ static bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 
 	if (np->listener && atomic_read(&ndp_sk(np->listener)->unaccepted) +
 			    (int)skb->truesize > NDP_UNACCEPTED_MAX)
+		return false;
+	if (psn == np->rcv_nxt && !ndp_inq(np))
+		return true;
+	if (ndp_mem_full(sk))
 		return false;
 	if (psn == np->rcv_nxt)
 		return used <= limit;
@@ -166,6 +179,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	if (skb->len) {
 		np->info.bytes_received += skb->len;
 		WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
+		WRITE_ONCE(np->rcv_msgs, np->rcv_msgs + ndp_rx_cb(skb)->eom);
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 		return;
 	}
@@ -229,10 +243,8 @@ static bool ndp_crc_ok(struct sk_buff *skb)
 }
 
 /* The PSN that the peer's first packet had fixes all others. */
-static bool ndp_psn_valid(struct ndp_sock *np, const struct ndphdr *nh)
+static bool ndp_irs_valid(struct ndp_sock *np, u32 irs)
 {
-	u32 irs = ntohl(nh->psn) - ntohl(nh->psn_off);
-
 	if (!np->irs_known) {
 		np->irs_known = true;
 		np->irs = irs;
@@ -240,6 +252,19 @@ static bool ndp_psn_valid(struct ndp_sock *np, const struct ndphdr *nh)
 		np->rcv_max = irs - 1;
 	}
 	return np->irs == irs;
+}
+
+/* It may be anybody who sends under an address not its own; see listen.c. */
+static bool ndp_doubted(const struct ndp_sock *np)
+{
+	return unlikely(np->unproven_at) && ndp_listen_wary(np->unproven_at);
+}
+
+static void ndp_ask_cookie(struct ndp_sock *np)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+
+	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key));
 }
 
 /* The highest PSN heard of decides whether new data is pulled. */
@@ -282,7 +307,8 @@ static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 		most = missing - min(np->reserved, missing);
 	np->pull_owed += trimmed || !pushed || !np->rcv_last;
 	np->pull_owed = min(np->pull_owed, most);
-	ndp_pull_request(np);
+	if (!ndp_doubted(np))
+		ndp_pull_request(np);
 }
 
 static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
@@ -313,7 +339,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_note_pulled(np, ndp_was_pushed(nh), true);
 	ndp_earn_pull(np, ndp_was_pushed(nh), true);
-	ndp_answer(np, NDP_NACK, nh, ip_hdr(skb)->tos);
+	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb));
 	kfree_skb(skb);
 }
 
@@ -331,14 +357,16 @@ static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
 	nf_reset_ct(skb);
 	skb_ext_reset(skb);
 	skb->dev = NULL;
-	*ndp_rx_cb(skb) = (struct ndp_rx_cb) { .psn = psn, .fin = fin };
+	*ndp_rx_cb(skb) = (struct ndp_rx_cb) {
+		.psn = psn, .fin = fin, .eom = nh->flags & NDP_F_EOM,
+	};
 }
 
 static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct ndphdr nh = *ndp_hdr(skb);
-	u8 tos = ip_hdr(skb)->tos;
+	u8 tos = ndp_skb_tos(skb);
 	unsigned int len = ntohs(nh.len);
 
 	np->rcv_mss = max(np->rcv_mss, len);
@@ -363,7 +391,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	u32 psn = ntohl(nh->psn);
 	s32 ahead;
 
-	if (!ndp_psn_valid(np, nh)) {
+	if (!ndp_irs_valid(np, psn - ntohl(nh->psn_off))) {
 		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
 		return;
 	}
@@ -372,6 +400,8 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_drop(net, skb, NDP_STAT_DROP_WINDOW);
 		return;
 	}
+	if (ndp_doubted(np))
+		ndp_ask_cookie(np);
 	ndp_pull_device(np, skb->dev);
 	if (ndp_hdr_type(nh) == NDP_FIN)
 		NDP_INC(net, FIN_IN);
@@ -389,7 +419,10 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
 		np->info.dups_in++;
-		ndp_answer(np, NDP_ACK, nh, ip_hdr(skb)->tos);
+		if (!ndp_was_pushed(nh) && np->reserved)
+			np->reserved--;
+		ndp_path_asked_again(np, psn);
+		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
 		kfree_skb(skb);
 		return;
 	}
@@ -460,6 +493,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->info.bytes_acked += skb->len;
 	np->backoff = 0;
+	ndp_mtu_arrived(np, skb);
 	if (cb->rtx || psn_before(np->snd_last, cb->psn))
 		np->expect_pulls++;
 	ndp_tx_done(np, skb);
@@ -475,12 +509,12 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
  */
 static void ndp_tell_done(struct ndp_sock *np)
 {
-	if (!np->fin_sent || np->snd_una != np->snd_nxt)
+	if (!ndp_fin_acked(np))
 		return;
 	if (np->rcv_fin)
 		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST);
 	else if (sock_flag(ndp_to_sk(np), SOCK_DEAD))
-		np->orphan_at = ktime_get_ns() + NDP_ORPHAN_TIME;
+		np->orphan_at = ktime_get_ns() + ndp_orphan_time(np);
 }
 
 static void ndp_acked(struct ndp_sock *np, bool was_done)
@@ -489,20 +523,18 @@ static void ndp_acked(struct ndp_sock *np, bool was_done)
 
 	if (!was_done)
 		ndp_tell_done(np);
-	sk->sk_write_space(sk);
-	if (np->fin_sent && np->snd_una == np->snd_nxt)
+	/* Pairs with the one in ndp_poll_write(): who finds no room then says so. */
+	smp_mb();
+	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		sk->sk_write_space(sk);
+	if (ndp_fin_acked(np))
 		sk->sk_state_change(sk);
 	ndp_conn_check_done(np);
 }
 
-static bool ndp_all_acked(const struct ndp_sock *np)
-{
-	return np->fin_sent && np->snd_una == np->snd_nxt;
-}
-
 static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 {
-	bool done = ndp_all_acked(np);
+	bool done = ndp_fin_acked(np);
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
 
 	np->info.acks_in++;
@@ -516,8 +548,10 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 		if (!cb->rtx && !(nh->flags & NDP_F_RTX))
 			ndp_rtt_sample(np, ktime_get_ns() - cb->sent_at);
 		if (ntohs(nh->echo_path) < np->paths->n)
-			np->paths->path[ntohs(nh->echo_path)].acks++;
+			ndp_path_good(np->paths, ntohs(nh->echo_path));
 		np->ack_share += (256 - np->ack_share) / 16;
+		/* Only who has got the packet can know its number. */
+		ndp_child_proven(np);
 		ndp_ack_packet(np, skb);
 	}
 	ndp_acked(np, done);
@@ -537,7 +571,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	/* Of an earlier transmission: the latest is still under way. */
 	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->echo_path))
 		return;
-	np->paths->path[cb->path].nacks++;
+	ndp_path_trimmed(np, cb->path);
 	np->ack_share -= np->ack_share / 16;
 	np->backoff = 0;
 	np->expect_pulls++;
@@ -556,6 +590,7 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 
 		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
 			break;
+		ndp_path_good(np->paths, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb);
 	}
 }
@@ -566,21 +601,18 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
  */
 static void ndp_restart(struct ndp_sock *np)
 {
-	struct ndp_tx_cb *cb, *next;
-
 	if (np->flight_pkts)
 		return;
 	np->snd_last = np->snd_nxt - 1;
 	np->flight_old = 0;
 	np->pushed_new = 0;
 	np->expect_pulls = 0;
-	list_for_each_entry_safe(cb, next, &np->rtx, list)
-		ndp_tx_lost(np, container_of((void *)cb, struct sk_buff, cb));
+	ndp_tx_all_lost(np, &np->rtx);
 }
 
 static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 {
-	bool done = ndp_all_acked(np);
+	bool done = ndp_fin_acked(np);
 	u32 una = np->snd_una;
 
 	ndp_rcv_credit(np, nh);
@@ -591,14 +623,25 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 		ndp_acked(np, done);
 }
 
-/* The peer has data and no credit: tell it how things stand. */
-static void ndp_rcv_probe(struct ndp_sock *np, const struct sk_buff *skb)
+/*
+ * The peer has data and no credit: tell it how things stand.  It has waited for
+ * longer than a round trip, so that nothing that was pulled is still to come: pulls
+ * that found it with nothing to send were forgotten.
+ */
+static void ndp_rcv_probe(struct ndp_sock *np)
 {
+	np->reserved = 0;
 	/* No room: it is owed a pull as soon as there is. */
 	if (!np->pull_owed && !ndp_room(np))
 		np->pull_owed = 1;
-	ndp_pull_request(np);
+	if (ndp_doubted(np))
+		ndp_ask_cookie(np);
+	else
+		ndp_pull_request(np);
 	ndp_send_pull(np);
+	/* Nothing more of its message comes before the reader takes a part. */
+	if (ndp_has_messages(np) && ndp_msg_readable(np))
+		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
 
 /*
@@ -620,13 +663,35 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	cb = ndp_tx_cb(skb);
 	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->path))
 		return;
-	np->paths->path[cb->path].nacks++;
+	ndp_path_trimmed(np, cb->path);
 	np->backoff = 0;
 	if (np->ack_share > 128 || cb->pulled) {
 		NDP_INC(net, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {
 		ndp_tx_nacked(np, skb);
+	}
+}
+
+/*
+ * Asked for proof of our address, or the peer gives its own: it has everything that it
+ * sent before still to send, and waits to be told.
+ */
+static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u64 cookie = ndp_hdr_cookie(nh);
+
+	if (np->acceptor) {
+		if (!ndp_irs_valid(np, ntohl(nh->psn)) ||
+		    !ndp_cookie_good(ndp_pernet(sock_net(ndp_to_sk(np))),
+				     &np->entry.key, nh))
+			return;
+		ndp_child_proven(np);
+		ndp_pull_request(np);
+		ndp_send_pull(np);
+	} else if (cookie != np->cookie) {
+		np->cookie = cookie;
+		ndp_send_cookie(np, cookie);
 	}
 }
 
@@ -664,7 +729,11 @@ static void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 		break;
 	case NDP_PROBE:
 		NDP_INC(net, PROBE_IN);
-		ndp_rcv_probe(np, skb);
+		ndp_rcv_probe(np);
+		break;
+	case NDP_COOKIE:
+		NDP_INC(net, COOKIE_IN);
+		ndp_rcv_cookie(np, nh);
 		break;
 	case NDP_RST:
 		NDP_INC(net, RST_IN);
@@ -692,7 +761,8 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_output(np);
 		return;
 	}
-	if (type != NDP_RST)
+	/* Who asks for a cookie knows of no connection yet. */
+	if (type != NDP_RST && type != NDP_COOKIE)
 		ndp_conn_established(np);
 	if (type == NDP_DATA || type == NDP_FIN) {
 		/* FIN_WAIT2 and the like: nobody is there to read. */
@@ -704,6 +774,8 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_rcv_control(np, skb);
 	}
 	ndp_output(np);
+	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
+		return;
 	/* Heard just now; an answer is awaited only while something is out. */
 	np->silent_since = 0;
 	if (np->snd_una != np->snd_nxt || np->probe_at)
@@ -719,6 +791,7 @@ static void ndp_key_of(struct net *net, const struct sk_buff *skb,
 	bool from_acceptor = nh->vdt & NDP_FROM_ACCEPTOR;
 	/* A bounced header is back at the end that sent it. */
 	bool bounced = nh->flags & NDP_F_BOUNCED;
+	struct in6_addr to;
 
 	memset(key, 0, sizeof(*key));
 	key->net = net;
@@ -727,17 +800,59 @@ static void ndp_key_of(struct net *net, const struct sk_buff *skb,
 	key->iport = from_acceptor ? nh->dport : nh->sport;
 	key->aport = from_acceptor ? nh->sport : nh->dport;
 	if (key->acceptor)
-		key->initiator = ip_hdr(skb)->saddr;
+		ndp_skb_addrs(skb, &key->initiator, &to);
 }
 
-/* Context: RCU read side.  Return: connection with a reference, or NULL. */
-static struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
+/* Does a program of the socket or of its cgroup refuse the packet? */
+static bool ndp_filtered(struct sock *sk, struct sk_buff *skb)
 {
-	struct ndp_sock *np = container_of(e, struct ndp_sock, entry);
+	return sk_filter_trim_cap(sk, skb, skb->len);
+}
 
-	if (!refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt))
-		return NULL;
-	return np;
+/* Is another RST to a stranger due, or no more than NDP_RST_BURST too early? */
+static bool ndp_rst_due(struct ndp_net *nn)
+{
+	int rate = READ_ONCE(nn->rst_rate);
+	s64 at, now = ktime_get_ns();
+
+	if (!rate)
+		return true;
+	at = atomic64_read(&nn->rst_at);
+	do {
+		if (at > now + (s64)NDP_RST_BURST)
+			return false;
+	} while (!atomic64_try_cmpxchg(&nn->rst_at, &at,
+				       max(at, now) + NSEC_PER_SEC / rate));
+	return true;
+}
+
+/* Tell a stranger that there is nothing for its packet. */
+static void ndp_refuse(struct net *net, const struct sk_buff *skb)
+{
+	if (ndp_rst_due(ndp_pernet(net)))
+		ndp_send_reply(net, skb, NDP_RST, 0, 0);
+	else
+		NDP_INC(net, RST_LIMITED);
+}
+
+/*
+ * May it open a connection?  If it has to show a cookie and has no good one, it is sent
+ * one.
+ */
+static bool ndp_may_open(struct net *net, const struct sock *lsk,
+			 const struct sk_buff *skb, const struct ndp_key *key)
+{
+	const struct ndp_net *nn = ndp_pernet(net);
+	bool may;
+
+	if (ndp_hdr_type(ndp_hdr(skb)) == NDP_COOKIE)
+		may = ndp_cookie_good(nn, key, ndp_hdr(skb));
+	else
+		may = !ndp_listen_wary(lsk) && !ndp_cookies_only(nn);
+	if (may)
+		return true;
+	ndp_send_reply(net, skb, NDP_COOKIE, 0, ndp_cookie_make(nn, key));
+	return false;
 }
 
 /*
@@ -752,29 +867,34 @@ static struct ndp_sock *ndp_rcv_stranger(struct net *net, struct sk_buff *skb,
 	enum ndp_type type = ndp_hdr_type(nh);
 	struct ndp_sock *np;
 	struct sock *lsk;
+	bool opens;
 
 	*reason = NDP_STAT_DROP_NO_CONN;
 	if (nh->flags & NDP_F_BOUNCED)
 		return NULL;
-	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
+	opens = nh->flags & NDP_F_SYN && !(nh->vdt & NDP_FROM_ACCEPTOR);
+	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE &&
+	    (type != NDP_COOKIE || !opens))
 		return NULL;
-	if (!(nh->flags & NDP_F_SYN) || nh->vdt & NDP_FROM_ACCEPTOR ||
-	    type == NDP_PROBE) {
-		ndp_send_reply(net, skb, NDP_RST, 0);
+	if (!opens || type == NDP_PROBE) {
+		ndp_refuse(net, skb);
 		return NULL;
 	}
-	lsk = ndp_listen_lookup(net, ip_hdr(skb)->daddr, nh->dport);
+	lsk = ndp_listen_lookup(net, skb);
 	if (!lsk) {
 		*reason = NDP_STAT_DROP_NO_LISTENER;
-		ndp_send_reply(net, skb, NDP_RST, 0);
+		ndp_refuse(net, skb);
 		return NULL;
 	}
 	*reason = NDP_STAT_DROP_BACKLOG;
-	if (ndp_tomb_full(ndp_pernet(net))) {
-		*reason = NDP_STAT_DROP_TOMB_FULL;
+	if (ndp_filtered(lsk, skb)) {
+		*reason = NDP_STAT_DROP_FILTER;
+		np = NULL;
+	} else if (!ndp_may_open(net, lsk, skb, key)) {
+		*reason = NDP_STAT_DROP_COOKIE;
 		np = NULL;
 	} else {
-		np = ndp_listen_open(lsk, skb, key);
+		np = ndp_listen_open(lsk, skb, key, type == NDP_COOKIE);
 	}
 	sock_put(lsk);
 	return np;
@@ -810,6 +930,7 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 	case NDP_PULL:
 	case NDP_PROBE:
 	case NDP_RST:
+	case NDP_COOKIE:
 		if (skb->len != sizeof(struct udphdr) + sizeof(struct ndphdr))
 			return NDP_STAT_DROP_LENGTH;
 		/* Switches return trimmed DATA only. */
@@ -857,9 +978,13 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	if (!np)
 		return ndp_drop(net, skb, reason);
 
-	spin_lock_bh(&np->lock);
-	ndp_rcv_conn(np, skb);
-	spin_unlock_bh(&np->lock);
+	if (ndp_filtered(ndp_to_sk(np), skb)) {
+		ndp_drop(net, skb, NDP_STAT_DROP_FILTER);
+	} else {
+		spin_lock_bh(&np->lock);
+		ndp_rcv_conn(np, skb);
+		spin_unlock_bh(&np->lock);
+	}
 	sock_put(ndp_to_sk(np));
 	return 0;
 }

@@ -7,66 +7,41 @@
  * connections that nobody has accepted yet is bounded per listener: beyond it,
  * packets are answered as if trimmed.
  *
- * Non-goals: proof of the peer's address (cookies).
+ * Whoever forges source addresses could open as many as it likes.  A listener counts
+ * the connections of which nothing shows that the peer gets what is sent to it,
+ * accepted or not.  While they, or those not accepted, are more than half its backlog
+ * it is wary: what arrives opens by a cookie only (cookie.c), and those that are open
+ * without proof are asked for one and pulled from only then.
  */
-#include <net/ip.h>
+#include <net/ipv6.h>
 #include "ndp.h"
-
-/* What an accepted socket takes over from its listener. */
-static void ndp_inherit(struct sock *sk, const struct sock *lsk)
-{
-	const struct ndp_sock *lnp = ndp_sk(lsk);
-	struct ndp_sock *np = ndp_sk(sk);
-
-	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
-	sk->sk_mark = lsk->sk_mark;
-	sk->sk_rcvbuf = lsk->sk_rcvbuf;
-	sk->sk_sndbuf = lsk->sk_sndbuf;
-	sk->sk_userlocks = lsk->sk_userlocks;
-	sk->sk_rcvlowat = lsk->sk_rcvlowat;
-	sk->sk_rcvtimeo = lsk->sk_rcvtimeo;
-	sk->sk_sndtimeo = lsk->sk_sndtimeo;
-	sk->sk_lingertime = lsk->sk_lingertime;
-	sk->sk_reuse = lsk->sk_reuse;
-	sk->sk_uid = lsk->sk_uid;
-	if (sock_flag(lsk, SOCK_LINGER))
-		sock_set_flag(sk, SOCK_LINGER);
-	if (sock_flag(lsk, SOCK_KEEPOPEN))
-		sock_set_flag(sk, SOCK_KEEPOPEN);
-	np->iw_opt = lnp->iw_opt;
-	memcpy(np->tcp_option, lnp->tcp_option, sizeof(np->tcp_option));
-}
 
 static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 					const struct sk_buff *skb,
 					const struct ndp_key *key)
 {
-	struct inet_sock *inet;
-	struct ndp_sock *np;
-	struct sock *sk;
+	struct ndp_sock *np = ndp_sock_clone(lsk);
+	struct in6_addr from, to;
 
-	sk = ndp_sock_alloc(sock_net(lsk), NULL, GFP_ATOMIC, lsk->sk_protocol,
-			    0);
-	if (!sk)
+	if (!np)
 		return NULL;
-	ndp_inherit(sk, lsk);
-	np = ndp_sk(sk);
-	inet = &np->inet;
-	inet->inet_num = ntohs(key->aport);
-	inet->inet_sport = key->aport;
-	inet->inet_dport = key->iport;
+	np->inet.inet_num = ntohs(key->aport);
+	np->inet.inet_sport = key->aport;
 	/* The address first hit is the one to answer from. */
-	inet->inet_saddr = ip_hdr(skb)->daddr;
-	inet->inet_rcv_saddr = ip_hdr(skb)->daddr;
-	inet->inet_daddr = key->initiator;
+	ndp_skb_addrs(skb, &from, &to);
+	ndp_set_names(ndp_to_sk(np), &to, &key->initiator, key->iport);
+	/* An address of the link alone means something on that link only. */
+	if (ipv6_addr_type(&from) & IPV6_ADDR_LINKLOCAL)
+		ndp_to_sk(np)->sk_bound_dev_if = skb->dev->ifindex;
 	np->entry.key = *key;
 	np->acceptor = true;
 	ndp_keepalive_start(np);
 	if (ndp_conn_setup(np, GFP_ATOMIC)) {
-		sock_put(sk);
+		sock_put(ndp_to_sk(np));
 		return NULL;
 	}
-	sk->sk_state = TCP_ESTABLISHED;
+	np->answered = true;
+	ndp_to_sk(np)->sk_state = TCP_ESTABLISHED;
 	return np;
 }
 
@@ -108,10 +83,52 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
 }
 
 /**
+ * ndp_listen_wary - does a listener want proof of addresses?
+ * @lsk:	listener
+ *
+ * Context: any.
+ * Return: yes.
+ */
+bool ndp_listen_wary(const struct sock *lsk)
+{
+	const struct ndp_sock *lnp = (const struct ndp_sock *)lsk;
+	u32 most = max_t(u32, READ_ONCE(lsk->sk_ack_backlog),
+			 atomic_read(&lnp->unproven));
+
+	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
+}
+
+/**
+ * ndp_child_proven - the peer is where it says, or the connection is over
+ * @np:		connection
+ *
+ * Context: np->lock held, or nobody else sees @np.
+ */
+void ndp_child_proven(struct ndp_sock *np)
+{
+	struct sock *lsk = np->unproven_at;
+
+	if (!lsk)
+		return;
+	np->unproven_at = NULL;
+	atomic_dec(&ndp_sk(lsk)->unproven);
+	sock_put(lsk);
+}
+
+/* Context: nobody else sees @np. */
+static void ndp_child_doubted(struct ndp_sock *np, struct sock *lsk)
+{
+	sock_hold(lsk);
+	np->unproven_at = lsk;
+	atomic_inc(&ndp_sk(lsk)->unproven);
+}
+
+/**
  * ndp_listen_open - open a connection for a packet
  * @lsk:	listener
  * @skb:	packet with SYN
  * @key:	of the acceptor's entry
+ * @by_cookie:	it has a good cookie
  *
  * When two packets of one first window arrive on two CPUs, both get the same
  * connection.
@@ -120,7 +137,7 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
  * Return: connection with a reference, or NULL for backlog or memory.
  */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
-				 const struct ndp_key *key)
+				 const struct ndp_key *key, bool by_cookie)
 {
 	struct ndp_entry *other = NULL;
 	struct ndp_sock *np;
@@ -135,17 +152,19 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	}
 	sock_hold(lsk);
 	np->listener = lsk;
+	np->by_cookie = by_cookie;
+	if (!by_cookie)
+		ndp_child_doubted(np, lsk);
 	err = ndp_conn_hash(np, &other);
 	if (err) {
+		ndp_child_proven(np);
 		np->listener = NULL;
 		sock_put(lsk);
 		sock_put(ndp_to_sk(np));
 		ndp_backlog_release(lsk);
 		if (err != -EEXIST || other->tombstone)
 			return NULL;
-		np = container_of(other, struct ndp_sock, entry);
-		return refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt) ?
-		       np : NULL;
+		return ndp_conn_get(other);
 	}
 	NDP_INC(sock_net(lsk), PASSIVE_OPENS);
 	if (!ndp_backlog_fill(lsk, np)) {

@@ -24,11 +24,16 @@
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/percpu_counter.h>
 #include <linux/rhashtable.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/inet_sock.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/ndp_wire.h>
@@ -37,9 +42,9 @@
 
 #define NDP_MSEC		((u64)NSEC_PER_MSEC)
 
-/* Bytes in front of the payload, and of those the IP and UDP headers. */
-#define NDP_OUTER_LEN		(sizeof(struct iphdr) + sizeof(struct udphdr))
-#define NDP_HEADROOM		(MAX_HEADER + NDP_OUTER_LEN + NDP_HDR_LEN)
+/* Bytes in front of the payload, at most. */
+#define NDP_HEADROOM		(MAX_HEADER + sizeof(struct ipv6hdr) + \
+				 sizeof(struct udphdr) + NDP_HDR_LEN)
 
 /* Preamble, start delimiter, Ethernet header, FCS and gap of one frame. */
 #define NDP_ETH_OVERHEAD	(8 + 14 + 4 + 12)
@@ -60,6 +65,9 @@
 /* First windows that wait for accept(), per listener, bytes. */
 #define NDP_UNACCEPTED_MAX	(4 << 20)
 
+/* What each processor may have added to a namespace's memory and not told, bytes. */
+#define NDP_MEM_BATCH		(64 << 10)
+
 /* Packets of one socket in the local qdisc, as TCP's small queues. */
 #define NDP_QDISC_PKTS		2
 
@@ -74,6 +82,9 @@
 /* MSG_MORE holds a tail back no longer than this, as TCP does. */
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
 
+/* What TCP_CONGESTION says. */
+#define NDP_TCP_CONGESTION	"ndp"
+
 /* Options of SOL_TCP that are remembered. */
 enum ndp_tcp_option_id {
 	NDP_TCP_NODELAY,
@@ -85,6 +96,11 @@ enum ndp_tcp_option_id {
 	NDP_TCP_SYNCNT,
 	NDP_TCP_USER_TIMEOUT,
 	NDP_TCP_NOTSENT_LOWAT,
+	NDP_TCP_MAXSEG,
+	NDP_TCP_DEFER_ACCEPT,
+	NDP_TCP_LINGER2,
+	NDP_TCP_FASTOPEN,
+	NDP_TCP_FASTOPEN_CONNECT,
 	NDP_TCP_OPTIONS,
 };
 
@@ -98,11 +114,14 @@ enum ndp_tcp_option_id {
 /* A bare opening leaves after this long if nobody writes or waits. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
 
-/* Maximum segment lifetime, and a closed half that its peer keeps open. */
+/* Maximum segment lifetime. */
 #define NDP_MSL			(1000 * NDP_MSEC)
-#define NDP_ORPHAN_TIME		(60 * 1000 * NDP_MSEC)
 
-/* Tombstones of a namespace. */
+/* RSTs to strangers a second, unless net.ndp.rst_rate says otherwise, and at once. */
+#define NDP_RST_RATE		10000
+#define NDP_RST_BURST		(100 * NDP_MSEC)
+
+/* Tombstones of a namespace, unless net.ndp.tombstones_max says otherwise. */
 #define NDP_TOMBSTONES_MAX	262144
 
 /* Depth of a switch's data queue that the initial RTO allows for. */
@@ -123,9 +142,11 @@ enum ndp_stat {
 	NDP_STAT_PULL_OUT,
 	NDP_STAT_PULLED_OUT,
 	NDP_STAT_PROBE_OUT,
+	NDP_STAT_COOKIE_OUT,
 	NDP_STAT_OPEN_OUT,
 	NDP_STAT_FIN_OUT,
 	NDP_STAT_RST_OUT,
+	NDP_STAT_RST_LIMITED,
 	NDP_STAT_LOCAL_DROP,
 	NDP_STAT_DATA_IN,
 	NDP_STAT_DATA_BYTES_IN,
@@ -138,12 +159,14 @@ enum ndp_stat {
 	NDP_STAT_PULL_IN,
 	NDP_STAT_PULLED_IN,
 	NDP_STAT_PROBE_IN,
+	NDP_STAT_COOKIE_IN,
 	NDP_STAT_OPEN_IN,
 	NDP_STAT_FIN_IN,
 	NDP_STAT_RST_IN,
 	NDP_STAT_BOUNCED_IN,
 	NDP_STAT_BOUNCED_RTX,
 	NDP_STAT_TIMEOUTS,
+	NDP_STAT_MTU_HOLE,
 	NDP_STAT_GIVEN_UP,
 	NDP_STAT_ACTIVE_OPENS,
 	NDP_STAT_PASSIVE_OPENS,
@@ -157,12 +180,13 @@ enum ndp_stat {
 	NDP_STAT_DROP_NO_CONN,
 	NDP_STAT_DROP_NO_LISTENER,
 	NDP_STAT_DROP_BACKLOG,
-	NDP_STAT_DROP_TOMB_FULL,
+	NDP_STAT_DROP_COOKIE,
 	NDP_STAT_DROP_CLOSED,
 	NDP_STAT_DROP_WINDOW,
 	NDP_STAT_DROP_PSN,
 	NDP_STAT_DROP_PULL,
 	NDP_STAT_DROP_MEMORY,
+	NDP_STAT_DROP_FILTER,
 	__NDP_STAT_MAX,
 };
 
@@ -173,12 +197,18 @@ struct ndp_stats {
 /**
  * struct ndp_net - a namespace's share
  * @udp:	kernel socket on which packets arrive, NULL until first needed
- * @udp_mutex:	serialises its making and @udp_port
+ * @udp6:	the same for IPv6
+ * @udp_mutex:	serialises their making and @udp_port
  * @stats:	counters, per CPU
+ * @mem:	bytes that packets in the queues of all sockets weigh
+ * @mem_max_kb:	bound of that, KiB, 0 for none but the whole module's
+ * @rst_rate:	RSTs to strangers a second, 0: without bound
+ * @tombs_max:	bound of @tombs
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
  * @n_paths:	entropy values of a connection without configured paths
  * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
+ * @pull_low_share: percent of a device's pulls for those of lower priority
  * @bind_lock:	guards @bind and all bind_node in it
  * @bind:	bound sockets by port
  * @listen:	listeners by port; written under @bind_lock, read under RCU
@@ -187,6 +217,12 @@ struct ndp_stats {
  * @tomb_long:	all others, oldest first
  * @tomb_work:	removes expired ones
  * @tombs:	how many there are
+ * @rst_at:	when all RSTs to strangers that were sent had been due at that rate,
+ *		ktime_get_ns()
+ * @cookie_key:	secret of cookies
+ * @cookie_floor: cookies of no later time are taken, by connection id; under
+ *		@tomb_lock
+ * @cookies_until: nothing opens without one before, ktime_get_ns(); under @tomb_lock
  * @path_lock:	guards writing of @path_dsts
  * @path_dsts:	configured destinations, longest prefix first, RCU
  * @sysctl_header: registration
@@ -194,12 +230,18 @@ struct ndp_stats {
  */
 struct ndp_net {
 	struct socket		*udp;
-	struct mutex		udp_mutex;	/* @udp, @udp_port */
+	struct socket		*udp6;
+	struct mutex		udp_mutex;	/* @udp, @udp6, @udp_port */
 	struct ndp_stats __percpu *stats;
+	struct percpu_counter	mem;
+	int			mem_max_kb;
+	int			rst_rate;
+	int			tombs_max;
 	int			udp_port;
 	int			base_rtt_us;
 	int			n_paths;
 	int			pull_rate_mbit;
+	int			pull_low_share;
 
 	spinlock_t		bind_lock;	/* @bind, @listen */
 #define NDP_BIND_BUCKETS 256
@@ -210,7 +252,14 @@ struct ndp_net {
 	struct list_head	tomb_short;
 	struct list_head	tomb_long;
 	struct delayed_work	tomb_work;
-	unsigned int		tombs;
+	int			tombs;
+
+	atomic64_t		rst_at;
+
+	siphash_aligned_key_t	cookie_key;
+#define NDP_COOKIE_FLOORS 256
+	u64			cookie_floor[NDP_COOKIE_FLOORS];
+	u64			cookies_until;
 
 	struct mutex		path_lock;	/* writers of @path_dsts */
 	struct list_head	path_dsts;
@@ -231,11 +280,22 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 #define NDP_ADD(net, id, n) \
 	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
 
+/* Addresses: of IPv6, or those of IPv4 mapped into them. */
+static inline bool ndp_is_ip4(const struct in6_addr *addr)
+{
+	return ipv6_addr_v4mapped(addr);
+}
+
+static inline __be32 ndp_ip4(const struct in6_addr *addr)
+{
+	return addr->s6_addr32[3];
+}
+
 /**
  * struct ndp_key - what a packet must match to belong to a connection
  * @net:	namespace
  * @conn_id:	as on the wire
- * @initiator:	initiator's primary address in the acceptor's entry, else 0:
+ * @initiator:	initiator's primary address in the acceptor's entry, else ::,
  *		what returns to the initiator may come to any alias of it
  * @iport:	initiator's NDP port
  * @aport:	acceptor's
@@ -244,10 +304,10 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 struct ndp_key {
 	const struct net	*net;
 	__be64			conn_id;
-	__be32			initiator;
+	struct in6_addr		initiator;
 	__be16			iport;
 	__be16			aport;
-	u64			acceptor;
+	u32			acceptor;
 };
 
 /**
@@ -282,49 +342,112 @@ struct ndp_tombstone {
 	struct rcu_head		rcu;
 };
 
+/* How a path is treated. */
+enum ndp_path_state {
+	NDP_PATH_USED,
+	NDP_PATH_OUT,		/* left out of the permutation */
+	NDP_PATH_PROBED,	/* one packet went along it, to see */
+};
+
+/**
+ * struct ndp_score - what became lately of what went along a path (section 3.2.3)
+ * @good:	arrived
+ * @trimmed:	arrived trimmed, or came back
+ * @lost:	did not arrive
+ * @level:	doublings of the time for which it is left out next
+ * @state:	enum ndp_path_state
+ * @out_ns:	for how long it was left out last
+ * @until:	not used until then, ktime_get_ns(), unless @state is used
+ */
+struct ndp_score {
+	u16			good;
+	u16			trimmed;
+	u16			lost;
+	u8			level;
+	u8			state;
+	u64			out_ns;
+	u64			until;
+};
+
 /**
  * struct ndp_path - one way to the peer
  * @daddr:	peer's address or alias that selects it
  * @sport:	UDP source port, the ECMP entropy
  * @mark:	routing mark, 0 for the socket's
  * @dst:	route, revalidated at each use
+ * @cookie:	for that
+ * @mtu:	its MTU when it was used last, 0: not yet
  * @acks:	packets acknowledged that went this way
  * @nacks:	packets trimmed on it
  * @losses:	packets lost on it
+ * @data:	DATA of late
+ * @control:	answers of late; what was not heard to be lost is good
  */
 struct ndp_path {
-	__be32			daddr;
+	struct in6_addr		daddr;
 	__be16			sport;
 	u32			mark;
+	u32			cookie;
+	u32			mtu;
 	struct dst_entry	*dst;
 	u32			acks;
 	u32			nacks;
 	u32			losses;
+	struct ndp_score	data;
+	struct ndp_score	control;
 };
 
 /**
  * struct ndp_round - a permutation of the paths being used up
- * @order:	indices of paths
+ * @order:	indices of all paths, those in use first
  * @pos:	next to use; at the end a fresh permutation is drawn
+ * @len:	how many are in use
+ * @left_out:	some path is not used
+ * @good:	sums over the scores of all paths
+ * @trimmed:
+ * @lost:
  */
 struct ndp_round {
 	u16			*order;
 	u16			pos;
+	u16			len;
+	bool			left_out;
+	u32			good;
+	u32			trimmed;
+	u32			lost;
 };
+
+/**
+ * struct ndp_answered - by which path a packet was answered
+ * @psn:	packet
+ * @path:	path of the answer
+ */
+struct ndp_answered {
+	u32			psn;
+	u16			path;
+};
+
+/* The latest packets whose answers are remembered. */
+#define NDP_ANSWERED		64
 
 /**
  * struct ndp_paths - the paths of a connection
  * @n:		how many
  * @data:	round of DATA
  * @control:	round of everything else
+ * @answered:	by PSN, modulo
  * @path:	the paths
  */
 struct ndp_paths {
 	u16			n;
 	struct ndp_round	data;
 	struct ndp_round	control;
+	struct ndp_answered	answered[NDP_ANSWERED];
 	struct ndp_path		path[];
 };
+
+/* Classes of a pull queue, one for each NDP_PRIORITY. */
+#define NDP_PULL_CLASSES	(NDP_PRIORITY_MAX - NDP_PRIORITY_MIN + 1)
 
 /**
  * struct ndp_pullq - the pull queue of a device (section 3.2)
@@ -334,7 +457,10 @@ struct ndp_paths {
  * @rate_bps:	link speed, bits per second; 0 when unknown
  * @headers:	packets without payload that arrived since the last pull
  * @lock:	guards what follows
- * @round:	connections that have earned pulls, served in turn
+ * @round:	connections that have earned pulls, by class, the first served
+ *		first; those of a class in turn
+ * @low_due:	hundredths of a pull that lower classes have a right to
+ * @low_class:	the one of them that was served last
  * @timer:	runs when @next is due and @round has something
  * @next:	ktime_get_ns() before which no further pull leaves
  * @dead:	device gone, nothing may be queued any more
@@ -345,6 +471,8 @@ struct ndp_paths {
  * @trimmed_in:	of them, trimmed
  * @pushed_in:	packets of first windows that arrived in this epoch
  * @pushed_before: and in the one before
+ * @cut_in:	packets of first windows that arrived trimmed since the queue at
+ *		the port was drained
  * @rcu:	for lookups
  */
 struct ndp_pullq {
@@ -355,7 +483,9 @@ struct ndp_pullq {
 	atomic_t		headers;
 
 	spinlock_t		lock;		/* all below */
-	struct list_head	round;
+	struct list_head	round[NDP_PULL_CLASSES];
+	u32			low_due;
+	unsigned int		low_class;
 	struct hrtimer		timer;
 	u64			next;
 	bool			dead;
@@ -365,6 +495,7 @@ struct ndp_pullq {
 	u32			trimmed_in;
 	u32			pushed_in;
 	u32			pushed_before;
+	u32			cut_in;
 	struct rcu_head		rcu;
 };
 
@@ -382,12 +513,15 @@ struct ndp_tx_cb {
 	u32			tx_seq;
 	__be32			crc;
 	u16			path;
-	u8			flags;		/* NDP_F_SYN, _LAST as first sent */
+	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
+	u8			timeouts;	/* while no large packet arrived */
+	u16			large_in;	/* as it was then; see mtu.c */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */
 				pulled : 1,	/* a pull was spent on it */
-				local_drop : 1;	/* own qdisc refused it */
+				local_drop : 1,	/* own qdisc refused it */
+				limited : 1;	/* went in fragments, to be sure */
 };
 
 static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
@@ -401,6 +535,7 @@ struct ndp_rx_cb {
 	u32			psn;
 	u32			off;
 	bool			fin;
+	bool			eom;		/* a message ends with it */
 };
 
 static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
@@ -411,13 +546,18 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
 /**
  * struct ndp_sock - an AF_NDP socket
  *
- * Identity
+ * Identity and options, which outlast a connection
  * @inet:	must be first; the IP output path reads it
- * @entry:	in the demux table while @hashed
  * @tomb:	ready for the end of the connection
  * @bind_node:	in ndp_net.bind while @bound
  * @listen_node: in ndp_net.listen while listening
- * @acceptor:	this end was opened by a packet
+ * @bound:	has a port
+ * @autobound:	one that nobody asked for
+ * @sync_connect: NDP_SYNC_CONNECT
+ * @priority:	NDP_PRIORITY as it was set
+ * @partial:	NDP_PARTIAL
+ * @iw_opt:	NDP_IW
+ * @tcp_option:	values of SOL_TCP, see tcp_option.c
  * @lock:	guards all below unless noted
  *
  * Listener
@@ -425,6 +565,29 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @accept_node: child: in its listener's @accept_q
  * @listener:	child: its listener while unaccepted, held
  * @unaccepted:	payload memory of all unaccepted children
+ * @unproven:	children, accepted or not, of whom nothing shows that they are where
+ *		they say
+ * @unproven_at: child: its listener while it is one of those, held; under @lock
+ *
+ * The local qdisc and the timer, which may outlast a connection
+ * @throttled:	enough of ours is in the qdisc; its leaving goes on
+ * @tx_seq:	packets handed to the qdisc
+ * @tx_left:	of them, gone from it; written by the skb destructor, no lock
+ * @tasklet:	goes on with sending after @throttled
+ * @tasklet_queued: it will
+ * @timer:	one timer for all deadlines
+ * @timer_held:	it is queued or its handler has not begun: it has a reference
+ * @timer_at:	when it runs; U64_MAX: not pending
+ *
+ * A connection; from here on ndp_conn_clear() forgets
+ * @entry:	in the demux table while @hashed
+ * @hashed:	it is
+ * @acceptor:	this end was opened by a packet
+ * @answered:	the peer was heard
+ * @cookie:	initiator: the last that was asked for, 0: none
+ * @by_cookie:	acceptor: opened by one
+ * @local:	our address
+ * @peer:	and the peer's
  *
  * Sender
  * @sendq:	written, not numbered
@@ -445,19 +608,17 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pushed_new:	payload pushed above @snd_last, answered or not
  * @snd_window:	peer's room
  * @iw:		initial window, packets
- * @iw_opt:	NDP_IW
- * @tcp_option:	values of SOL_TCP, see tcp_option.c
  * @mss:	payload per packet
+ * @large_in:	large packets acknowledged, modulo 2^16
+ * @small_level: doublings of the time for which packets stay small next
  * @ack_share:	moving share of ACKs among answers, 0 to 256
  * @more:	the application is in the middle of a write
  * @corked:	MSG_MORE: hold back a tail that is not full
+ * @unended:	written with MSG_MORE: the beginning of a message
+ * @unended_bytes: how much that is
  * @fin_queued:	no data will be added to @sendq
  * @fin_sent:	FIN has a PSN
  * @opened:	something was sent
- * @throttled:	enough of ours is in the qdisc; its leaving goes on
- * @tx_seq:	packets handed to the qdisc
- * @tx_left:	of them, gone from it; written by the skb destructor, no lock
- * @tasklet:	goes on with sending after @throttled
  *
  * Receiver
  * @ooo:	packets beyond a gap, by PSN
@@ -477,6 +638,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  *		@pullq's lock
  * @rcv_bytes:	payload received in order, modulo 2^32
  * @read_bytes:	of it, read; under the socket lock
+ * @rcv_msgs:	ends of messages in the receive queue
+ * @rcv_split:	a part of the first was read; under the socket lock
  * @rcv_mss:	largest payload seen
  * @rcv_truesize: largest truesize seen
  * @rcv_window:	as advertised last
@@ -484,18 +647,18 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pullq_dev:	device that it was looked up for, compared only
  * @pull_node:	in @pullq's round, under its lock
  * @pull_queued: in @pullq's round, or being served
+ * @pull_class:	class in which it was queued last, under @pullq's lock
  *
  * Paths and time
  * @paths:	ways to the peer
- * @timer:	one timer for all below
- * @timer_held:	it is queued or its handler has not begun: it has a reference
- * @timer_at:	when it runs; U64_MAX: not pending
  * @srtt_ns:	smoothed RTT, 0 without a sample
  * @rttvar_ns:	its deviation
  * @rto_ns:	timeout without backoff
  * @rto_floor_ns: least it may be on this link
  * @backoff:	doublings of it
+ * @backoff_next: not doubled again before
  * @local_backoff: doublings of the time until what the host refused is retried
+ * @small_until: packets stay small until then, 0: they do not
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
@@ -505,20 +668,20 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @keep_probes: sent since the peer was heard
  * @orphan_at:	when an orphan gives up on its peer, 0 for not
  * @user_timeout_ns: give-up time
- *
- * @sync_connect: NDP_SYNC_CONNECT
  * @info:	counters for NDP_INFO
  */
 struct ndp_sock {
 	struct inet_sock	inet;
-	struct ndp_entry	entry;
 	struct ndp_tombstone	*tomb;
 	struct hlist_node	bind_node;
 	struct hlist_node	listen_node;
 	bool			bound;
 	bool			autobound;
-	bool			hashed;
-	bool			acceptor;
+	bool			sync_connect;
+	s8			priority;
+	bool			partial;
+	u32			iw_opt;
+	int			tcp_option[NDP_TCP_OPTIONS];
 
 	spinlock_t		lock;		/* protocol state */
 
@@ -526,6 +689,26 @@ struct ndp_sock {
 	struct list_head	accept_node;
 	struct sock		*listener;
 	atomic_t		unaccepted;
+	atomic_t		unproven;
+	struct sock		*unproven_at;
+
+	bool			throttled;
+	u32			tx_seq;
+	atomic_t		tx_left;
+	struct tasklet_struct	tasklet;
+	unsigned long		tasklet_queued;
+	struct hrtimer		timer;
+	bool			timer_held;
+	u64			timer_at;
+
+	struct ndp_entry	entry;		/* first that is cleared */
+	bool			hashed;
+	bool			acceptor;
+	bool			answered;
+	u64			cookie;
+	bool			by_cookie;
+	struct in6_addr		local;
+	struct in6_addr		peer;
 
 	struct sk_buff_head	sendq;
 	struct rb_root		txq;
@@ -547,20 +730,17 @@ struct ndp_sock {
 	u32			snd_window;
 	u32			sendq_bytes;
 	u32			iw;
-	u32			iw_opt;
-	int			tcp_option[NDP_TCP_OPTIONS];
 	u32			mss;
 	u16			ack_share;
+	u16			large_in;
+	u8			small_level;
+	struct sk_buff_head	unended;
+	u32			unended_bytes;
 	bool			more;
 	bool			corked;
 	bool			fin_queued;
 	bool			fin_sent;
 	bool			opened;
-	bool			throttled;
-	u32			tx_seq;
-	atomic_t		tx_left;
-	struct tasklet_struct	tasklet;
-	unsigned long		tasklet_queued;
 
 	struct rb_root		ooo;
 	u32			ooo_len;
@@ -578,6 +758,8 @@ struct ndp_sock {
 	u32			pull_debt;
 	u32			rcv_bytes;
 	u32			read_bytes;
+	u32			rcv_msgs;
+	bool			rcv_split;
 	u32			rcv_mss;
 	u32			rcv_truesize;
 	u32			rcv_window;
@@ -585,17 +767,17 @@ struct ndp_sock {
 	const struct net_device	*pullq_dev;
 	struct list_head	pull_node;
 	bool			pull_queued;
+	u8			pull_class;
 
 	struct ndp_paths	*paths;
-	struct hrtimer		timer;
-	bool			timer_held;
-	u64			timer_at;
 	u64			srtt_ns;
 	u64			rttvar_ns;
 	u64			rto_ns;
 	u64			rto_floor_ns;
 	u32			backoff;
+	u64			backoff_next;
 	u32			local_backoff;
+	u64			small_until;
 	u64			silent_since;
 	u64			probe_at;
 	u64			probe_ns;
@@ -605,7 +787,6 @@ struct ndp_sock {
 	u32			keep_probes;
 	u64			orphan_at;
 
-	bool			sync_connect;
 	struct ndp_info		info;
 };
 
@@ -617,6 +798,42 @@ static inline struct ndp_sock *ndp_sk(const struct sock *sk)
 static inline struct sock *ndp_to_sk(struct ndp_sock *np)
 {
 	return &np->inet.sk;
+}
+
+/**
+ * struct ndp6_sock - one of protocol 1, which speaks IPv6 as well
+ * @ndp:	must be first
+ * @inet6:	for the core, by inet6_sk()
+ */
+struct ndp6_sock {
+	struct ndp_sock		ndp;
+	struct ipv6_pinfo	inet6;
+};
+
+/* Is it a socket of messages, SOCK_SEQPACKET? */
+static inline bool ndp_has_messages(const struct ndp_sock *np)
+{
+	return np->inet.sk.sk_type == SOCK_SEQPACKET;
+}
+
+/* The number of a COOKIE, in the fields of pull counter and window. */
+static inline u64 ndp_hdr_cookie(const struct ndphdr *nh)
+{
+	return (u64)ntohl(nh->pull) << 32 | ntohl(nh->window);
+}
+
+static inline void ndp_hdr_set_cookie(struct ndphdr *nh, u64 cookie)
+{
+	nh->pull = htonl(upper_32_bits(cookie));
+	nh->window = htonl(lower_32_bits(cookie));
+}
+
+/* Bytes of IP and UDP headers of a connection's packets. */
+static inline u32 ndp_outer_len(const struct ndp_sock *np)
+{
+	return sizeof(struct udphdr) +
+	       (ndp_is_ip4(&np->peer) ? sizeof(struct iphdr) :
+					sizeof(struct ipv6hdr));
 }
 
 /* Lockless readers of the state see what was written before it. */
@@ -631,16 +848,73 @@ static inline bool psn_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/*
+ * Memory of queued packets: the socket's account, and its namespace's.  Context of
+ * all: np->lock held.
+ */
+static inline void ndp_mem_add(struct sock *sk, int n)
+{
+	percpu_counter_add_batch(&ndp_pernet(sock_net(sk))->mem, n,
+				 NDP_MEM_BATCH);
+}
+
+/* Has the namespace as much as it may? */
+static inline bool ndp_mem_full(const struct sock *sk)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	s64 max = READ_ONCE(nn->mem_max_kb) * 1024LL;
+
+	return max &&
+	       __percpu_counter_compare(&nn->mem, max, NDP_MEM_BATCH) >= 0;
+}
+
+static inline void ndp_wmem_charge(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	sk_wmem_queued_add(sk, skb->truesize);
+	sk_mem_charge(sk, skb->truesize);
+	ndp_mem_add(sk, skb->truesize);
+}
+
+static inline void ndp_wmem_uncharge(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	sk_wmem_queued_add(sk, -skb->truesize);
+	sk_mem_uncharge(sk, skb->truesize);
+	ndp_mem_add(sk, -skb->truesize);
+}
+
 /* Bytes that can be read.  Any context. */
 static inline u32 ndp_inq(const struct ndp_sock *np)
 {
 	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
 }
 
+/* The reader has nothing to read, and nothing was pulled: it frees nothing. */
+static inline bool ndp_starved(const struct ndp_sock *np)
+{
+	return !np->reserved && !ndp_inq(np);
+}
+
+/* What is in the receive buffer, and what was pulled and will be.  Any context. */
+static inline s64 ndp_rmem_used(const struct ndp_sock *np)
+{
+	return atomic_read(&np->inet.sk.sk_rmem_alloc) +
+	       (s64)np->reserved * np->rcv_truesize;
+}
+
 /* The peer has all that was written, and knows that it is all. */
 static inline bool ndp_fin_acked(const struct ndp_sock *np)
 {
 	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt;
+}
+
+/* NDP_SYNC_CONNECT, and the peer has not answered yet. */
+static inline bool ndp_sync_opening(const struct sock *sk)
+{
+	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
 }
 
 /* Both sides have finished, and both know. */
@@ -666,31 +940,51 @@ static inline u64 ndp_rto(const struct ndp_sock *np)
 
 /* af_ndp.c */
 extern struct proto ndp_prot;
-extern const struct proto_ops ndp_stream_ops;
+extern struct proto ndp6_prot;
 extern int ndp_family;
-struct sock *ndp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
-			    int protocol, int kern);
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
+int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len);
+int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
+		       int flags);
+void ndp_set_names(struct sock *sk, const struct in6_addr *local,
+		   const struct in6_addr *peer, __be16 dport);
 
 /* bind.c */
-int ndp_bind_port(struct sock *sk, __be32 addr, u16 port);
+struct in6_addr ndp_bound_addr(const struct sock *sk);
+int ndp_bind_port(struct sock *sk, unsigned short port);
 int ndp_autobind(struct sock *sk);
 void ndp_unbind(struct sock *sk);
 int ndp_listen_add(struct sock *sk);
 void ndp_listen_del(struct sock *sk);
-struct sock *ndp_listen_lookup(struct net *net, __be32 addr, __be16 port);
+struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb);
 
 /* conn.c */
 int ndp_conn_init(void);
 void ndp_conn_exit(void);
 struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
+struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
+void ndp_conn_each(const struct net *net,
+		   int (*visit)(struct ndp_sock *np, void *arg), void *arg);
 int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
 void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
 void ndp_entry_remove(struct ndp_entry *e);
+void ndp_conn_clear(struct ndp_sock *np);
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp);
 void ndp_conn_established(struct ndp_sock *np);
 void ndp_conn_abort(struct ndp_sock *np, int err, bool tell);
+void ndp_conn_end(struct ndp_sock *np);
 void ndp_conn_check_done(struct ndp_sock *np);
 void ndp_conn_purge(struct ndp_sock *np);
+void ndp_conn_purge_read(struct ndp_sock *np);
+void ndp_conn_purge_unended(struct ndp_sock *np);
+
+/* cookie.c */
+void ndp_cookie_net_init(struct ndp_net *nn);
+u64 ndp_cookie_make(const struct ndp_net *nn, const struct ndp_key *key);
+bool ndp_cookie_good(const struct ndp_net *nn, const struct ndp_key *key,
+		     const struct ndphdr *nh);
+bool ndp_cookies_only(const struct ndp_net *nn);
+void ndp_cookie_retire(struct ndp_net *nn, const struct ndp_key *key, u64 until);
 
 /* input.c */
 int ndp_rcv(struct sock *udp, struct sk_buff *skb);
@@ -698,12 +992,52 @@ bool ndp_room(const struct ndp_sock *np);
 bool ndp_readable(const struct ndp_sock *np);
 void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
 
+/**
+ * struct ndp_flow - what headers of a packet say, and what routes it
+ * @saddr:	source; for ndp_ip_route(): or any
+ * @daddr:	destination
+ * @sport:	UDP source port
+ * @mark:	routing mark
+ * @oif:	device to go by, 0 for any
+ * @limit:	fragments are no longer than this, 0: than the route says
+ */
+struct ndp_flow {
+	struct in6_addr		saddr;
+	struct in6_addr		daddr;
+	__be16			sport;
+	u32			mark;
+	int			oif;
+	u32			limit;
+};
+
+/* ip.c */
+void ndp_skb_addrs(const struct sk_buff *skb, struct in6_addr *saddr,
+		   struct in6_addr *daddr);
+u8 ndp_skb_tos(const struct sk_buff *skb);
+__sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
+			const struct in6_addr *daddr);
+struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
+			       struct ndp_flow *flow);
+u32 ndp_ip_cookie(const struct dst_entry *dst);
+int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
+		const struct ndp_flow *flow, u8 dscp);
+
 /* listen.c */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
-				 const struct ndp_key *key);
+				 const struct ndp_key *key, bool by_cookie);
+bool ndp_listen_wary(const struct sock *lsk);
+void ndp_child_proven(struct ndp_sock *np);
 void ndp_listen_flush(struct ndp_sock *lnp);
 struct sock *ndp_accept_dequeue(struct ndp_sock *lnp);
 void ndp_child_accepted(struct ndp_sock *np);
+
+/* mtu.c */
+void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,
+		  const struct dst_entry *dst);
+u32 ndp_mtu_limit(struct ndp_sock *np);
+void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb);
+void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb);
+void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb);
 
 /* netlink.c */
 int ndp_netlink_init(void);
@@ -716,11 +1050,13 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 void ndp_send_pull(struct ndp_sock *np);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie);
 void ndp_send_reply(struct net *net, const struct sk_buff *skb,
-		    enum ndp_type type, u8 flags);
+		    enum ndp_type type, u8 flags, u64 cookie);
 void ndp_send_open(struct ndp_sock *np);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list);
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
 struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
 u32 ndp_window(struct ndp_sock *np);
@@ -731,13 +1067,20 @@ u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
 int ndp_paths_init(struct ndp_sock *np);
 void ndp_paths_free(struct ndp_sock *np);
 u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round);
+void ndp_path_good(struct ndp_paths *paths, u16 i);
+void ndp_path_trimmed(struct ndp_sock *np, u16 i);
+void ndp_path_lost(struct ndp_sock *np, u16 i);
+void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i);
+void ndp_path_asked_again(struct ndp_sock *np, u32 psn);
+struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
+			      const struct ndp_path *path);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
 void ndp_path_table_flush(struct ndp_net *nn);
 
 /**
  * struct ndp_path_spec - one configured path
  * @list:	in its destination
- * @via:	alias address or the prefix in the destination's place, 0 for the
+ * @via:	alias address or the prefix in the destination's place, :: for the
  *		destination itself
  * @entropy:	UDP source port, 0 for random
  * @mark:	routing mark
@@ -745,7 +1088,7 @@ void ndp_path_table_flush(struct ndp_net *nn);
  */
 struct ndp_path_spec {
 	struct list_head	list;
-	__be32			via;
+	struct in6_addr		via;
 	__be16			entropy;
 	u32			mark;
 	struct rcu_head		rcu;
@@ -755,14 +1098,14 @@ struct ndp_path_spec {
  * struct ndp_path_dst - a destination with configured paths
  * @list:	in ndp_net.path_dsts, longest prefix first
  * @addr:	prefix
- * @plen:	its length
+ * @plen:	its length; for one of IPv4, 96 more
  * @n:		number of paths
  * @paths:	struct ndp_path_spec
  * @rcu:	for readers
  */
 struct ndp_path_dst {
 	struct list_head	list;
-	__be32			addr;
+	struct in6_addr		addr;
 	u8			plen;
 	u16			n;
 	struct list_head	paths;
@@ -774,6 +1117,8 @@ int ndp_pull_init(void);
 void ndp_pull_exit(void);
 void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
+int ndp_pull_priority(const struct ndp_sock *np);
+void ndp_pull_reorder(struct ndp_sock *np);
 void ndp_pull_even(struct ndp_sock *np);
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
@@ -782,6 +1127,12 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
 u64 ndp_pull_rate(struct ndp_sock *np);
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 
+/* message.c */
+int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		    int flags);
+bool ndp_msg_readable(const struct ndp_sock *np);
+
 /* stat.c */
 int ndp_stat_net_init(struct net *net);
 void ndp_stat_net_exit(struct net *net);
@@ -789,6 +1140,19 @@ void ndp_stat_net_exit(struct net *net);
 /* stream.c */
 int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
+		 u32 max);
+int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo);
+int ndp_send_wait(struct sock *sk, u32 size, long *timeo);
+void ndp_send_late(struct ndp_sock *np);
+bool ndp_rx_over(const struct sock *sk);
+int ndp_rx_ended(struct sock *sk);
+int ndp_rx_may_wait(long timeo);
+void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail);
+void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
+		  struct sk_buff **stamped);
+void ndp_open_now(struct ndp_sock *np);
 __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait);
 int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
@@ -800,6 +1164,9 @@ void ndp_sysctl_net_exit(struct net *net);
 void ndp_tcp_options_init(struct ndp_sock *np);
 int ndp_tcp_setsockopt(struct sock *sk, int optname, int val);
 int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val);
+int ndp_tcp_set_congestion(sockptr_t optval, unsigned int optlen);
+void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info);
+u64 ndp_orphan_time(const struct ndp_sock *np);
 u64 ndp_user_timeout(const struct ndp_sock *np);
 void ndp_keepalive(struct sock *sk, int on);
 void ndp_keepalive_start(struct ndp_sock *np);
@@ -814,16 +1181,17 @@ void ndp_rto_init(struct ndp_sock *np);
 
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);
-bool ndp_tomb_full(struct ndp_net *nn);
+bool ndp_tomb_full(const struct ndp_net *nn);
+u64 ndp_tomb_time(bool brief);
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb,
 		    bool brief);
-void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
+void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 		  const struct sk_buff *skb);
 void ndp_tomb_net_init(struct ndp_net *nn);
 void ndp_tomb_net_exit(struct ndp_net *nn);
 
 /* udp.c */
-int ndp_udp_get(struct net *net);
+int ndp_udp_get(struct net *net, int family);
 void ndp_udp_net_exit(struct ndp_net *nn);
 
 #endif /* _NDP_NDP_H */

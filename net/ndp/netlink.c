@@ -6,57 +6,128 @@
  * prefix first, so that the first match is the best; a table has as many
  * entries as an operator has rules, not as many as there are hosts.
  */
-#include <linux/inetdevice.h>
 #include <net/genetlink.h>
+#include <net/ipv6.h>
 #include "ndp.h"
 
 static struct genl_family ndp_genl;
 
 static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
-	[NDP_A_DST] = { .type = NLA_U32 },
-	[NDP_A_PREFIX] = NLA_POLICY_MAX(NLA_U8, 32),
-	[NDP_A_VIA] = { .type = NLA_U32 },
+	[NDP_A_DST] = NLA_POLICY_RANGE(NLA_BINARY, sizeof(struct in_addr),
+				       sizeof(struct in6_addr)),
+	[NDP_A_PREFIX] = NLA_POLICY_MAX(NLA_U8, 128),
+	[NDP_A_VIA] = NLA_POLICY_RANGE(NLA_BINARY, sizeof(struct in_addr),
+				       sizeof(struct in6_addr)),
 	[NDP_A_ENTROPY] = { .type = NLA_U16 },
 	[NDP_A_MARK] = { .type = NLA_U32 },
 };
 
 /* What a request names. */
 struct ndp_path_req {
-	__be32	addr;
+	struct in6_addr addr;
 	u8	plen;
 	bool	any;		/* no path named: all of the destination */
 	struct ndp_path_spec spec;
 };
 
+/* Prefix lengths of IPv4 are counted in what it is mapped into. */
+static u8 ndp_nl_plen_base(const struct in6_addr *addr)
+{
+	return ndp_is_ip4(addr) ? 128 - 32 : 0;
+}
+
+static int ndp_nl_addr(struct genl_info *info, int attr, struct in6_addr *addr)
+{
+	const struct nlattr *a = info->attrs[attr];
+
+	if (nla_len(a) == sizeof(struct in_addr)) {
+		ipv6_addr_set_v4mapped(nla_get_in_addr(a), addr);
+	} else if (nla_len(a) == sizeof(*addr)) {
+		*addr = nla_get_in6_addr(a);
+	} else {
+		GENL_SET_ERR_MSG(info, "an address has 4 or 16 bytes");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int ndp_nl_put_addr(struct sk_buff *skb, int attr,
+			   const struct in6_addr *addr)
+{
+	return ndp_is_ip4(addr) ? nla_put_in_addr(skb, attr, ndp_ip4(addr)) :
+				  nla_put_in6_addr(skb, attr, addr);
+}
+
+static bool ndp_nl_is_prefix(const struct in6_addr *addr, u8 plen)
+{
+	struct in6_addr prefix;
+
+	ipv6_addr_prefix(&prefix, addr, plen);
+	return ipv6_addr_equal(&prefix, addr);
+}
+
+static bool ndp_nl_is_host(const struct in6_addr *addr)
+{
+	__be32 ip4 = ndp_ip4(addr);
+
+	if (ndp_is_ip4(addr))
+		return !ipv4_is_multicast(ip4) && !ipv4_is_lbcast(ip4) &&
+		       !ipv4_is_zeronet(ip4);
+	return !ipv6_addr_is_multicast(addr) && !ipv6_addr_any(addr);
+}
+
+static int ndp_path_parse_via(struct genl_info *info, struct ndp_path_req *req)
+{
+	int err = ndp_nl_addr(info, NDP_A_VIA, &req->spec.via);
+
+	if (err)
+		return err;
+	if (ndp_is_ip4(&req->addr) != ndp_is_ip4(&req->spec.via)) {
+		GENL_SET_ERR_MSG(info, "alias is not of the destination's family");
+		return -EINVAL;
+	}
+	if (!ndp_nl_is_prefix(&req->spec.via, req->plen)) {
+		GENL_SET_ERR_MSG(info, "alias has bits beyond the prefix length");
+		return -EINVAL;
+	}
+	if (!ndp_nl_is_host(&req->spec.via)) {
+		GENL_SET_ERR_MSG(info, "alias address is not a host's");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 {
 	struct nlattr **a = info->attrs;
+	u8 plen, base;
 	u16 entropy;
+	int err;
 
 	memset(req, 0, sizeof(*req));
 	if (GENL_REQ_ATTR_CHECK(info, NDP_A_DST)) {
 		GENL_SET_ERR_MSG(info, "destination is missing");
 		return -EINVAL;
 	}
-	req->addr = nla_get_in_addr(a[NDP_A_DST]);
-	req->plen = a[NDP_A_PREFIX] ? nla_get_u8(a[NDP_A_PREFIX]) : 32;
-	if (req->addr & ~inet_make_mask(req->plen)) {
+	err = ndp_nl_addr(info, NDP_A_DST, &req->addr);
+	if (err)
+		return err;
+	base = ndp_nl_plen_base(&req->addr);
+	plen = a[NDP_A_PREFIX] ? nla_get_u8(a[NDP_A_PREFIX]) : 128 - base;
+	if (plen > 128 - base) {
+		GENL_SET_ERR_MSG(info, "prefix is longer than an address");
+		return -EINVAL;
+	}
+	req->plen = base + plen;
+	if (!ndp_nl_is_prefix(&req->addr, req->plen)) {
 		GENL_SET_ERR_MSG(info, "destination has bits beyond its prefix length");
 		return -EINVAL;
 	}
 	req->any = !a[NDP_A_VIA] && !a[NDP_A_ENTROPY] && !a[NDP_A_MARK];
 	if (a[NDP_A_VIA]) {
-		req->spec.via = nla_get_in_addr(a[NDP_A_VIA]);
-		if (req->spec.via & ~inet_make_mask(req->plen)) {
-			GENL_SET_ERR_MSG(info, "alias has bits beyond the prefix length");
-			return -EINVAL;
-		}
-		if (ipv4_is_multicast(req->spec.via) ||
-		    ipv4_is_lbcast(req->spec.via) ||
-		    ipv4_is_zeronet(req->spec.via)) {
-			GENL_SET_ERR_MSG(info, "alias address is not a host's");
-			return -EINVAL;
-		}
+		err = ndp_path_parse_via(info, req);
+		if (err)
+			return err;
 	}
 	entropy = a[NDP_A_ENTROPY] ? nla_get_u16(a[NDP_A_ENTROPY]) : 0;
 	if (entropy && entropy < NDP_ENTROPY_MIN) {
@@ -72,23 +143,25 @@ static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 static bool ndp_path_same(const struct ndp_path_spec *a,
 			  const struct ndp_path_spec *b)
 {
-	return a->via == b->via && a->entropy == b->entropy &&
-	       a->mark == b->mark;
+	return ipv6_addr_equal(&a->via, &b->via) &&
+	       a->entropy == b->entropy && a->mark == b->mark;
 }
 
 /* Context: path_lock held, as for the functions below. */
-static struct ndp_path_dst *ndp_path_dst_find(struct ndp_net *nn, __be32 addr,
+static struct ndp_path_dst *ndp_path_dst_find(struct ndp_net *nn,
+					      const struct in6_addr *addr,
 					      u8 plen)
 {
 	struct ndp_path_dst *dst;
 
 	list_for_each_entry(dst, &nn->path_dsts, list)
-		if (dst->addr == addr && dst->plen == plen)
+		if (ipv6_addr_equal(&dst->addr, addr) && dst->plen == plen)
 			return dst;
 	return NULL;
 }
 
-static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn, __be32 addr,
+static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn,
+					     const struct in6_addr *addr,
 					     u8 plen)
 {
 	struct ndp_path_dst *dst, *pos;
@@ -96,7 +169,7 @@ static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn, __be32 addr,
 	dst = kzalloc(sizeof(*dst), GFP_KERNEL);
 	if (!dst)
 		return NULL;
-	dst->addr = addr;
+	dst->addr = *addr;
 	dst->plen = plen;
 	INIT_LIST_HEAD(&dst->paths);
 	list_for_each_entry(pos, &nn->path_dsts, list)
@@ -119,7 +192,7 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 	struct ndp_path_spec *spec, *pos;
 	struct ndp_path_dst *dst;
 
-	dst = ndp_path_dst_find(nn, req->addr, req->plen);
+	dst = ndp_path_dst_find(nn, &req->addr, req->plen);
 	if (dst && dst->n >= NDP_PATHS_MAX) {
 		NL_SET_ERR_MSG(extack, "destination has 256 paths already");
 		return -ENOSPC;
@@ -128,7 +201,8 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 		/* Random entropy may be asked for many times over. */
 		list_for_each_entry(pos, &dst->paths, list) {
 			if (ndp_path_same(pos, &req->spec) &&
-			    (pos->entropy || pos->via || pos->mark)) {
+			    (pos->entropy || pos->mark ||
+			     !ipv6_addr_any(&pos->via))) {
 				NL_SET_ERR_MSG(extack, "path exists");
 				return -EEXIST;
 			}
@@ -138,7 +212,7 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 	if (!spec)
 		return -ENOMEM;
 	if (!dst)
-		dst = ndp_path_dst_add(nn, req->addr, req->plen);
+		dst = ndp_path_dst_add(nn, &req->addr, req->plen);
 	if (!dst) {
 		kfree(spec);
 		return -ENOMEM;
@@ -155,7 +229,7 @@ static int ndp_path_remove(struct ndp_net *nn, const struct ndp_path_req *req,
 	struct ndp_path_dst *dst;
 	int found = 0;
 
-	dst = ndp_path_dst_find(nn, req->addr, req->plen);
+	dst = ndp_path_dst_find(nn, &req->addr, req->plen);
 	if (!dst) {
 		NL_SET_ERR_MSG(extack, "destination has no configured paths");
 		return -ENOENT;
@@ -219,9 +293,11 @@ static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
 			  &ndp_genl, NLM_F_MULTI, NDP_CMD_PATH_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_in_addr(skb, NDP_A_DST, dst->addr) ||
-	    nla_put_u8(skb, NDP_A_PREFIX, dst->plen) ||
-	    (spec->via && nla_put_in_addr(skb, NDP_A_VIA, spec->via)) ||
+	if (ndp_nl_put_addr(skb, NDP_A_DST, &dst->addr) ||
+	    nla_put_u8(skb, NDP_A_PREFIX,
+		       dst->plen - ndp_nl_plen_base(&dst->addr)) ||
+	    (!ipv6_addr_any(&spec->via) &&
+	     ndp_nl_put_addr(skb, NDP_A_VIA, &spec->via)) ||
 	    nla_put_u16(skb, NDP_A_ENTROPY, ntohs(spec->entropy)) ||
 	    (spec->mark && nla_put_u32(skb, NDP_A_MARK, spec->mark))) {
 		genlmsg_cancel(skb, hdr);
@@ -254,6 +330,77 @@ out:
 	return skb->len;
 }
 
+/* A dump of connections' paths, and how far it is. */
+struct ndp_conn_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+	long			at;
+};
+
+static u32 ndp_left_out_us(const struct ndp_path *path)
+{
+	u64 now = ktime_get_ns();
+
+	return path->data.state != NDP_PATH_USED && path->data.until > now ?
+	       div_u64(path->data.until - now, NSEC_PER_USEC) + 1 : 0;
+}
+
+static int ndp_conn_fill(struct ndp_conn_dump *d, const struct ndp_sock *np,
+			 const struct ndp_path *path)
+{
+	const struct inet_sock *inet = &np->inet;
+	struct sk_buff *skb = d->skb;
+	u32 left_out = ndp_left_out_us(path);
+	void *hdr;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(d->cb->skb).portid,
+			  d->cb->nlh->nlmsg_seq, &ndp_genl, NLM_F_MULTI,
+			  NDP_CMD_CONN_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (ndp_nl_put_addr(skb, NDP_A_DST, &np->peer) ||
+	    nla_put_u16(skb, NDP_A_LOCAL_PORT, ntohs(inet->inet_sport)) ||
+	    nla_put_u16(skb, NDP_A_PEER_PORT, ntohs(inet->inet_dport)) ||
+	    ndp_nl_put_addr(skb, NDP_A_VIA, &path->daddr) ||
+	    nla_put_u16(skb, NDP_A_ENTROPY, ntohs(path->sport)) ||
+	    (path->mark && nla_put_u32(skb, NDP_A_MARK, path->mark)) ||
+	    nla_put_u32(skb, NDP_A_ACKS, path->acks) ||
+	    nla_put_u32(skb, NDP_A_NACKS, path->nacks) ||
+	    nla_put_u32(skb, NDP_A_LOSSES, path->losses) ||
+	    (left_out && nla_put_u32(skb, NDP_A_LEFT_OUT, left_out))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static int ndp_conn_dump_one(struct ndp_sock *np, void *arg)
+{
+	struct ndp_conn_dump *d = arg;
+	int err = 0;
+	u16 i;
+
+	spin_lock_bh(&np->lock);
+	for (i = 0; !err && np->paths && i < np->paths->n; i++) {
+		if (d->at++ < d->cb->args[0])
+			continue;
+		err = ndp_conn_fill(d, np, &np->paths->path[i]);
+		if (!err)
+			d->cb->args[0] = d->at;
+	}
+	spin_unlock_bh(&np->lock);
+	return err;
+}
+
+static int ndp_nl_conn_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct ndp_conn_dump d = { .skb = skb, .cb = cb };
+
+	ndp_conn_each(sock_net(skb->sk), ndp_conn_dump_one, &d);
+	return skb->len;
+}
+
 static const struct genl_ops ndp_genl_ops[] = {
 	{
 		.cmd = NDP_CMD_PATH_ADD,
@@ -266,6 +413,9 @@ static const struct genl_ops ndp_genl_ops[] = {
 	}, {
 		.cmd = NDP_CMD_PATH_GET,
 		.dumpit = ndp_nl_path_dump,
+	}, {
+		.cmd = NDP_CMD_CONN_GET,
+		.dumpit = ndp_nl_conn_dump,
 	},
 };
 

@@ -27,18 +27,7 @@
 #include <linux/crc32c.h>
 #include <linux/highmem.h>
 #include <net/ip.h>
-#include <net/route.h>
-#include <net/udp.h>
 #include "ndp.h"
-
-static __sum16 ndp_checksum(const struct ndphdr *nh, __be32 saddr,
-			    __be32 daddr)
-{
-	__wsum sum = csum_partial(nh, sizeof(*nh), 0);
-
-	sum = csum_add(sum, (__force __wsum)saddr);
-	return csum_fold(csum_add(sum, (__force __wsum)daddr));
-}
 
 /**
  * ndp_skb_crc - CRC-32C of a part of an skb
@@ -63,62 +52,18 @@ u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
 	return ~crc;
 }
 
-/* UDP and IP headers onto an skb whose data begins at the NDP header. */
-static void ndp_push_outer(struct net *net, struct sk_buff *skb,
-			   const struct ndp_path *path, __be32 saddr,
-			   u8 tos, u8 ttl)
-{
-	struct ndphdr *nh = (struct ndphdr *)skb->data;
-	unsigned int mtu = dst_mtu(skb_dst(skb));
-	struct udphdr *uh;
-	struct iphdr *iph;
-
-	nh->check = 0;
-	nh->check = ndp_checksum(nh, saddr, path->daddr);
-
-	uh = skb_push(skb, sizeof(*uh));
-	skb_reset_transport_header(skb);
-	uh->source = path->sport;
-	uh->dest = htons(ndp_pernet(net)->udp_port);
-	uh->len = htons(skb->len);
-	uh->check = 0;
-
-	iph = skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph->version = 4;
-	iph->ihl = sizeof(*iph) >> 2;
-	iph->tos = tos;
-	/* A path MTU that shrank below a numbered packet: let it be cut. */
-	iph->frag_off = skb->len > mtu ? 0 : htons(IP_DF);
-	iph->ttl = ttl;
-	iph->protocol = IPPROTO_UDP;
-	iph->saddr = saddr;
-	iph->daddr = path->daddr;
-	ip_select_ident(net, skb, NULL);
-
-	skb->protocol = htons(ETH_P_IP);
-	skb->ip_summed = CHECKSUM_NONE;
-	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
-}
-
-static u8 ndp_ttl(const struct sock *sk, const struct dst_entry *dst)
-{
-	int ttl = READ_ONCE(inet_sk(sk)->uc_ttl);
-
-	return ttl < 0 ? ip4_dst_hoplimit(dst) : ttl;
-}
-
 /*
- * Hand an skb to IP.  Consumes it.
+ * Hand an skb to IP, in pieces no longer than @limit if that is not 0.  Consumes it.
  * Return: 0, or the reason why it did not get past the local qdisc.
  */
 static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
-		    u8 dscp)
+		    u8 dscp, u32 limit)
 {
 	struct ndp_path *path = &np->paths->path[pathno];
 	struct sock *sk = ndp_to_sk(np);
 	struct net *net = sock_net(sk);
 	struct dst_entry *dst;
+	struct ndp_flow flow;
 	int err;
 
 	dst = ndp_path_dst(np, path);
@@ -127,12 +72,13 @@ static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 		NDP_INC(net, LOCAL_DROP);
 		return PTR_ERR(dst);
 	}
+	ndp_mtu_note(np, path, dst);
 	skb_dst_set(skb, dst_clone(dst));
 	skb->priority = READ_ONCE(sk->sk_priority);
-	skb->mark = path->mark ?: READ_ONCE(sk->sk_mark);
-	ndp_push_outer(net, skb, path, np->inet.inet_saddr, dscp << 2,
-		       ndp_ttl(sk, dst));
-	err = ip_local_out(net, sk, skb);
+	flow = ndp_path_flow(np, path);
+	flow.limit = limit;
+	skb->mark = flow.mark;
+	err = ndp_ip_send(net, sk, skb, &flow, dscp);
 	err = net_xmit_eval(err);
 	if (err)
 		NDP_INC(net, LOCAL_DROP);
@@ -169,29 +115,42 @@ static struct sk_buff *ndp_alloc_control(void)
 	return skb;
 }
 
-/* A control packet along the next path of its round. */
-static void ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
-			     u32 psn, u16 echo_path, u32 pull)
+/* A control packet that goes along @pathno, or NULL. */
+static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
+					u8 flags, u32 psn, u16 pathno)
+{
+	struct sk_buff *skb = ndp_alloc_control();
+
+	if (skb)
+		ndp_put_header(np, skb, type, flags, psn, pathno);
+	else
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
+	return skb;
+}
+
+/* A control packet along the next path of its round.  Return: the path. */
+static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
+			    u32 psn, u16 echo_path, u32 pull)
 {
 	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
-	struct sk_buff *skb = ndp_alloc_control();
+	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
 	struct ndphdr *nh;
 
-	if (!skb) {
-		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
-		return;
-	}
-	nh = ndp_put_header(np, skb, type, flags, psn, pathno);
+	if (!skb)
+		return pathno;
+	nh = (struct ndphdr *)skb->data;
 	nh->echo_path = htons(echo_path);
 	nh->pull = htonl(pull);
-	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL);
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+	return pathno;
 }
 
 /**
  * ndp_window - room to advertise
  * @np:		connection
  *
- * Whole packets of the largest size seen, less those already pulled.
+ * Whole packets of the largest size seen, less those already pulled; one, however
+ * little there is, if the reader has nothing, as ndp_room() has it.
  *
  * Context: np->lock held.
  * Return: bytes.
@@ -199,10 +158,12 @@ static void ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 u32 ndp_window(struct ndp_sock *np)
 {
 	const struct sock *sk = ndp_to_sk(np);
-	s64 room = (s64)READ_ONCE(sk->sk_rcvbuf) -
-		   atomic_read(&sk->sk_rmem_alloc) -
-		   (s64)np->reserved * np->rcv_truesize;
+	s64 room = READ_ONCE(sk->sk_rcvbuf) - ndp_rmem_used(np);
 
+	if (ndp_starved(np))
+		room = max_t(s64, room, np->rcv_truesize);
+	else if (ndp_mem_full(sk))
+		room = 0;
 	if (room <= 0)
 		return 0;
 	return (u32)room / np->rcv_truesize * np->rcv_mss;
@@ -224,14 +185,16 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
+	u16 pathno;
 
 	if (type == NDP_ACK)
 		NDP_INC(net, ACK_OUT);
 	else
 		NDP_INC(net, NACK_OUT);
 	np->pull_told = np->pull_sent;
-	ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
-			 np->pull_sent);
+	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
+				  np->pull_sent);
+	ndp_path_answered(np->paths, psn, pathno);
 }
 
 /**
@@ -275,44 +238,63 @@ void ndp_send_rst(struct ndp_sock *np)
 }
 
 /**
+ * ndp_send_cookie - ask the peer for its address' proof, or give ours
+ * @np:		connection
+ * @cookie:	the acceptor's number
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie)
+{
+	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	struct sk_buff *skb;
+	u8 flags = 0;
+
+	if (!np->answered)
+		flags |= NDP_F_SYN;
+	if (ndp_has_messages(np))
+		flags |= NDP_F_MSG;
+	skb = ndp_make_control(np, NDP_COOKIE, flags, np->isn, pathno);
+	if (!skb)
+		return;
+	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
+	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+}
+
+/**
  * ndp_send_reply - answer a packet for which there is no connection
  * @net:	namespace
  * @skb:	packet, transport header at UDP, NDP header behind
- * @type:	NDP_RST or NDP_ACK
+ * @type:	NDP_RST, NDP_ACK or NDP_COOKIE
  * @flags:	of the answer
+ * @cookie:	of NDP_COOKIE, else 0
  *
  * Never larger than what it answers.
  *
  * Context: softirq.
  */
 void ndp_send_reply(struct net *net, const struct sk_buff *skb,
-		    enum ndp_type type, u8 flags)
+		    enum ndp_type type, u8 flags, u64 cookie)
 {
 	const struct ndphdr *in = (struct ndphdr *)(udp_hdr(skb) + 1);
-	struct ndp_path path = {
-		.daddr = ip_hdr(skb)->saddr,
-		.sport = udp_hdr(skb)->source,
-	};
-	struct flowi4 fl4 = {
-		.flowi4_proto = IPPROTO_UDP,
-		.daddr = path.daddr,
-		.saddr = ip_hdr(skb)->daddr,
-		.fl4_sport = path.sport,
-		.fl4_dport = udp_hdr(skb)->dest,
-	};
+	struct ndp_flow flow = { .sport = udp_hdr(skb)->source };
+	struct dst_entry *dst;
 	struct sk_buff *out;
 	struct ndphdr *nh;
-	struct rtable *rt;
 
 	out = ndp_alloc_control();
 	if (!out)
 		return;
-	rt = ip_route_output_key(net, &fl4);
-	if (IS_ERR(rt)) {
+	ndp_skb_addrs(skb, &flow.daddr, &flow.saddr);
+	if (ipv6_addr_type(&flow.daddr) & IPV6_ADDR_LINKLOCAL)
+		flow.oif = skb->dev->ifindex;
+	dst = ndp_ip_route(net, NULL, &flow);
+	if (IS_ERR(dst)) {
 		kfree_skb(out);
 		return;
 	}
-	skb_dst_set(out, &rt->dst);
+	skb_dst_set(out, dst);
 
 	nh = skb_push(out, sizeof(*nh));
 	memset(nh, 0, sizeof(*nh));
@@ -323,13 +305,14 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 	nh->conn_id = in->conn_id;
 	nh->psn = in->psn;
 	nh->echo_path = in->path;
-	ndp_push_outer(net, out, &path, fl4.saddr, NDP_DSCP_CONTROL << 2,
-		       ip4_dst_hoplimit(&rt->dst));
+	ndp_hdr_set_cookie(nh, cookie);
 	if (type == NDP_RST)
 		NDP_INC(net, RST_OUT);
-	else
+	else if (type == NDP_ACK)
 		NDP_INC(net, ACK_OUT);
-	ip_local_out(net, NULL, out);
+	else
+		NDP_INC(net, COOKIE_OUT);
+	ndp_ip_send(net, NULL, out, &flow, NDP_DSCP_CONTROL);
 }
 
 /* The send queue: numbered packets by PSN. */
@@ -416,6 +399,21 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
+ * ndp_tx_all_lost - send again, without a pull, by nobody's fault
+ * @np:		connection
+ * @list:	its flight or rtx: all of that
+ *
+ * Context: np->lock held.
+ */
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list)
+{
+	struct ndp_tx_cb *cb, *next;
+
+	list_for_each_entry_safe(cb, next, list, list)
+		ndp_tx_lost(np, container_of((void *)cb, struct sk_buff, cb));
+}
+
+/**
  * ndp_tx_done - a packet needs no further care
  * @np:		connection
  * @skb:	numbered packet, freed
@@ -424,15 +422,13 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
  */
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct rb_node *first;
 
 	ndp_tx_unlink(np, skb);
 	rb_erase(&skb->rbnode, &np->txq);
 	first = rb_first(&np->txq);
 	np->snd_una = first ? ndp_tx_cb(rb_to_skb(first))->psn : np->snd_nxt;
-	sk_wmem_queued_add(sk, -skb->truesize);
-	sk_mem_uncharge(sk, skb->truesize);
+	ndp_wmem_uncharge(np, skb);
 	consume_skb(skb);
 }
 
@@ -487,6 +483,8 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
 		       TCP_SYN_SENT;
 	u8 flags = cb->flags;
 
+	if (ndp_has_messages(np))
+		flags |= NDP_F_MSG;
 	if (cb->rtx)
 		flags |= NDP_F_RTX;
 	if (opening || (pushed && !cb->rtx))
@@ -558,6 +556,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	u64 wait, now = ktime_get_ns();
+	u32 limit = ndp_mtu_limit(np);
 	struct sk_buff *out;
 	struct ndphdr *nh;
 	int err = -ENOMEM;
@@ -576,10 +575,11 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 		ndp_count_data(np, skb, pushed);
 		cb->tx_seq = np->tx_seq++;
 		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :
-							  NDP_DSCP_DATA);
+							  NDP_DSCP_DATA, limit);
 	}
 	cb->path = pathno;
 	cb->local_drop = !!err;
+	cb->limited = !!limit;
 	cb->sent_at = now;
 	ndp_tx_to_flight(np, skb);
 	if (err) {
@@ -599,9 +599,11 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	u8 flags = cb->flags & NDP_F_EOM;
 
 	memset(cb, 0, sizeof(*cb));
 	INIT_LIST_HEAD(&cb->list);
+	cb->flags = flags;
 	cb->psn = np->snd_nxt++;
 	cb->fin = fin;
 	if (skb->len)
@@ -684,6 +686,7 @@ static bool ndp_output_new(struct ndp_sock *np)
 	if (!skb || ndp_held_back(np, skb) ||
 	    np->snd_nxt - np->snd_una >= NDP_MAX_WINDOW)
 		return false;
+	ndp_mtu_cut(np, skb);
 	pulled = ndp_may_pull(np, skb->len);
 	if (!pulled && !ndp_may_push(np, skb->len))
 		return false;
@@ -697,13 +700,11 @@ static bool ndp_output_new(struct ndp_sock *np)
 /* A packet without payload: bare opening, or FIN. */
 static bool ndp_output_empty(struct ndp_sock *np, bool fin)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
 
 	if (!skb)
 		return false;
-	sk_wmem_queued_add(sk, skb->truesize);
-	sk_mem_charge(sk, skb->truesize);
+	ndp_wmem_charge(np, skb);
 	ndp_send_new(np, skb, fin, true);
 	return true;
 }
@@ -743,12 +744,15 @@ static bool ndp_output_one(struct ndp_sock *np)
 	return false;
 }
 
-/* Does anything wait that only the peer's credit can release? */
+/*
+ * Does anything wait that only the peer's credit can release?  Before it has answered
+ * that is not so: it may not know the connection, and would refuse the question.
+ */
 static bool ndp_is_stuck(const struct ndp_sock *np)
 {
 	const struct sk_buff *skb = skb_peek(&np->sendq);
 
-	if (np->throttled)
+	if (np->throttled || !np->answered)
 		return false;
 	return !list_empty(&np->rtx) || (skb && !ndp_held_back(np, skb)) ||
 	       (np->fin_queued && !np->fin_sent);
@@ -768,8 +772,13 @@ void ndp_output(struct ndp_sock *np)
 		return;
 	while (!ndp_qdisc_full(np) && ndp_output_one(np))
 		;
-	/* Credit left when all is sent and answered asks for nothing. */
-	if (np->snd_una == np->snd_nxt && skb_queue_empty(&np->sendq)) {
+	/*
+	 * All is sent and answered, and the receiver knows by LAST that it is all:
+	 * credit that is left asks for nothing.  A queue that ran empty in the middle
+	 * of a write keeps it, since the receiver counts on what it has pulled.
+	 */
+	if (np->snd_una == np->snd_nxt && np->snd_last == np->snd_nxt - 1 &&
+	    skb_queue_empty(&np->sendq)) {
 		np->credit = 0;
 		np->expect_pulls = 0;
 	}

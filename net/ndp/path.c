@@ -10,10 +10,24 @@
  * address of the destination, a routing mark, or any of these together.  Each
  * has a route of its own, looked up with exactly the fields that its packets
  * will carry, so that this host's own multipath routes are sprayed over too.
+ *
+ * Scoreboard (section 3.2.3).  For each path the outcomes of late are counted:
+ * acknowledged, trimmed, lost.  In a fabric that is whole they have the same shares
+ * on all paths; a path is an outlier when what was trimmed, or lost, on it exceeds
+ * what the share on the other paths lets expect by three standard deviations of
+ * that (a binomial count), and by one packet of those trimmed.  So an incast, which
+ * trims on all paths alike, leaves none out, and where nothing is ever lost one loss is
+ * enough.  An outlier is left out of the permutation for a few round trips, then one
+ * packet goes along it: if that is trimmed or lost it is out for twice as long.
+ * Counts are halved when there are many, so that they are of late.  If all are left
+ * out, the one that is to come back first is used.
+ *
+ * Answers are scored too: a packet that comes again though it was answered tells
+ * that the answer was lost, and by which path it went.
+ *
+ * Memory: 48 bytes a path, and 512 a connection.
  */
-#include <linux/inetdevice.h>
-#include <net/ip.h>
-#include <net/route.h>
+#include <net/dst.h>
 #include "ndp.h"
 
 static __be16 ndp_random_entropy(void)
@@ -25,23 +39,31 @@ static __be16 ndp_random_entropy(void)
 
 /* Context: RCU read side. */
 static const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
-						      __be32 daddr)
+						      const struct in6_addr *daddr)
 {
 	const struct ndp_path_dst *dst;
 
 	list_for_each_entry_rcu(dst, &nn->path_dsts, list)
-		if (!((daddr ^ dst->addr) & inet_make_mask(dst->plen)))
+		if (ndp_is_ip4(daddr) == ndp_is_ip4(&dst->addr) &&
+		    ipv6_prefix_equal(daddr, &dst->addr, dst->plen))
 			return dst;
 	return NULL;
 }
 
 /* The alias of a prefix keeps the host's bits. */
-static __be32 ndp_path_daddr(const struct ndp_path_dst *dst,
-			     const struct ndp_path_spec *spec, __be32 daddr)
+static struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
+				      const struct ndp_path_spec *spec,
+				      const struct in6_addr *daddr)
 {
-	if (!spec->via)
-		return daddr;
-	return spec->via | (daddr & ~inet_make_mask(dst->plen));
+	struct in6_addr prefix, addr = *daddr;
+	int i;
+
+	if (ipv6_addr_any(&spec->via))
+		return addr;
+	ipv6_addr_prefix(&prefix, daddr, dst->plen);
+	for (i = 0; i < ARRAY_SIZE(addr.s6_addr32); i++)
+		addr.s6_addr32[i] ^= prefix.s6_addr32[i] ^ spec->via.s6_addr32[i];
+	return addr;
 }
 
 static struct ndp_paths *ndp_paths_alloc(u16 n)
@@ -63,7 +85,9 @@ static struct ndp_paths *ndp_paths_alloc(u16 n)
 	paths->data.order = order;
 	paths->control.order = order + n;
 	/* A fresh permutation is drawn at the first use. */
+	paths->data.len = n;
 	paths->data.pos = n;
+	paths->control.len = n;
 	paths->control.pos = n;
 	return paths;
 }
@@ -77,7 +101,7 @@ static struct ndp_paths *ndp_paths_alloc(u16 n)
 int ndp_paths_init(struct ndp_sock *np)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
-	__be32 daddr = np->inet.inet_daddr;
+	const struct in6_addr *daddr = &np->peer;
 	const struct ndp_path_dst *conf;
 	const struct ndp_path_spec *spec;
 	struct ndp_paths *paths;
@@ -102,7 +126,7 @@ int ndp_paths_init(struct ndp_sock *np)
 	}
 	/* Also fills up what was removed meanwhile. */
 	for (; i < n; i++) {
-		paths->path[i].daddr = daddr;
+		paths->path[i].daddr = *daddr;
 		paths->path[i].sport = ndp_random_entropy();
 	}
 out:
@@ -123,6 +147,244 @@ void ndp_paths_free(struct ndp_sock *np)
 	np->paths = NULL;
 }
 
+/* The scoreboard. */
+
+/* Deviations that make an outlier. */
+#define NDP_OUTLIER_SIGMA	3
+
+/* Counts of a round are halved at so many for each path. */
+#define NDP_SCORE_WINDOW	64
+
+/* A path is left out for so many round trips, doubled at most so often, at most so long. */
+#define NDP_OUT_RTTS		8
+#define NDP_OUT_DOUBLINGS	10
+#define NDP_OUT_MIN		(NDP_MSEC / 2)
+#define NDP_OUT_MAX		(1000 * NDP_MSEC)
+
+static struct ndp_score *ndp_path_score(struct ndp_paths *paths,
+					const struct ndp_round *round, u16 i)
+{
+	return round == &paths->data ? &paths->path[i].data :
+				       &paths->path[i].control;
+}
+
+/*
+ * Are @bad of a path's @all too many, when the others have @others_bad of @others?
+ * With p the others' share: bad - slack > all p + 3 sqrt(all p (1 - p)), squared and
+ * multiplied by others^2.  All counts are below 2^15.
+ */
+static bool ndp_outlier(u32 bad, u32 all, u32 others_bad, u32 others, u32 slack)
+{
+	s64 excess = (s64)bad * others - (s64)all * others_bad -
+		     (s64)slack * others;
+	u64 variance = (u64)all * others_bad * (others - others_bad);
+
+	if (!others)
+		return false;
+	return excess > 0 && (u64)(excess * excess) >
+			     NDP_OUTLIER_SIGMA * NDP_OUTLIER_SIGMA * variance;
+}
+
+static void ndp_round_decay(struct ndp_paths *paths, struct ndp_round *round)
+{
+	struct ndp_score *s;
+	u16 i;
+
+	if (round->good + round->trimmed + round->lost <
+	    (u32)NDP_SCORE_WINDOW * paths->n)
+		return;
+	round->good = 0;
+	round->trimmed = 0;
+	round->lost = 0;
+	for (i = 0; i < paths->n; i++) {
+		s = ndp_path_score(paths, round, i);
+		s->good /= 2;
+		s->trimmed /= 2;
+		s->lost /= 2;
+		s->level -= !!s->level;
+		round->good += s->good;
+		round->trimmed += s->trimmed;
+		round->lost += s->lost;
+	}
+}
+
+/* Out of the permutation for a while, and forgotten what it did. */
+static void ndp_path_leave_out(struct ndp_round *round, struct ndp_score *s,
+			       u64 base_ns)
+{
+	u64 out = max(base_ns, NDP_OUT_MIN) << min_t(u8, s->level, NDP_OUT_DOUBLINGS);
+
+	s->out_ns = min(out, NDP_OUT_MAX);
+	s->until = ktime_get_ns() + s->out_ns;
+	s->level = min(s->level + 1, NDP_OUT_DOUBLINGS);
+	s->state = NDP_PATH_OUT;
+	round->good -= s->good;
+	round->trimmed -= s->trimmed;
+	round->lost -= s->lost;
+	s->good = 0;
+	s->trimmed = 0;
+	s->lost = 0;
+	round->left_out = true;
+	round->pos = round->len;
+}
+
+/*
+ * Bad news of a path: does it go?  Of one that is left out it is old news.  One that was
+ * probed goes at once, unless most fare no better.
+ */
+static void ndp_path_bad(struct ndp_sock *np, struct ndp_round *round,
+			 struct ndp_score *s, bool lost)
+{
+	u32 all, others, bad, others_bad;
+	bool again;
+
+	if (s->state == NDP_PATH_OUT)
+		return;
+	s->trimmed += !lost;
+	s->lost += lost;
+	round->trimmed += !lost;
+	round->lost += lost;
+	all = s->good + s->trimmed + s->lost;
+	others = round->good + round->trimmed + round->lost - all;
+	bad = lost ? s->lost : s->trimmed;
+	others_bad = (lost ? round->lost : round->trimmed) - bad;
+	again = s->state == NDP_PATH_PROBED && 2 * others_bad < others;
+
+	if (np->paths->n > 1 &&
+	    (again || ndp_outlier(bad, all, others_bad, others, !lost)))
+		ndp_path_leave_out(round, s,
+				   max(NDP_OUT_RTTS * np->srtt_ns,
+				       lost ? np->rto_ns : 0));
+	ndp_round_decay(np->paths, round);
+}
+
+/**
+ * ndp_path_good - DATA has arrived whole
+ * @paths:	a connection's paths
+ * @i:		path that it took
+ *
+ * Context of this and those below: np->lock held.
+ */
+void ndp_path_good(struct ndp_paths *paths, u16 i)
+{
+	struct ndp_score *s = &paths->path[i].data;
+
+	paths->path[i].acks++;
+	s->good++;
+	paths->data.good++;
+	/* Used from the next round on. */
+	if (s->state == NDP_PATH_PROBED)
+		s->state = NDP_PATH_USED;
+	ndp_round_decay(paths, &paths->data);
+}
+
+/**
+ * ndp_path_trimmed - DATA was trimmed, or its header returned
+ * @np:		connection
+ * @i:		path that it took
+ */
+void ndp_path_trimmed(struct ndp_sock *np, u16 i)
+{
+	struct ndp_path *path = &np->paths->path[i];
+
+	path->nacks++;
+	ndp_path_bad(np, &np->paths->data, &path->data, false);
+}
+
+/**
+ * ndp_path_lost - DATA was not answered in time
+ * @np:		connection
+ * @i:		path that it took
+ */
+void ndp_path_lost(struct ndp_sock *np, u16 i)
+{
+	struct ndp_path *path = &np->paths->path[i];
+
+	path->losses++;
+	ndp_path_bad(np, &np->paths->data, &path->data, true);
+}
+
+/**
+ * ndp_path_answered - a packet was answered
+ * @paths:	a connection's paths
+ * @psn:	packet
+ * @i:		path that the answer takes
+ */
+void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i)
+{
+	struct ndp_answered *a = &paths->answered[psn % NDP_ANSWERED];
+
+	a->psn = psn;
+	a->path = i;
+	paths->path[i].control.good++;
+	paths->control.good++;
+	ndp_round_decay(paths, &paths->control);
+}
+
+/**
+ * ndp_path_asked_again - a packet has come again that was answered
+ * @np:		connection
+ * @psn:	packet
+ */
+void ndp_path_asked_again(struct ndp_sock *np, u32 psn)
+{
+	const struct ndp_answered *a = &np->paths->answered[psn % NDP_ANSWERED];
+	struct ndp_round *round = &np->paths->control;
+	struct ndp_score *s = &np->paths->path[a->path].control;
+
+	if (a->psn != psn || s->state == NDP_PATH_OUT || !s->good)
+		return;
+	s->good--;
+	round->good--;
+	ndp_path_bad(np, round, s, true);
+}
+
+/* Is the path in the next round?  One that was left out, if its time is over, to see. */
+static bool ndp_path_in_round(struct ndp_score *s, u64 now)
+{
+	if (s->state == NDP_PATH_USED)
+		return true;
+	if (s->until > now)
+		return false;
+	/* Probed, and nothing bad was heard: it is as good as any. */
+	if (s->state == NDP_PATH_PROBED) {
+		s->state = NDP_PATH_USED;
+		return true;
+	}
+	s->state = NDP_PATH_PROBED;
+	s->until = now + s->out_ns;
+	return true;
+}
+
+/* Those left out behind the others, which @len of @order are then. */
+static void ndp_round_choose(struct ndp_paths *paths, struct ndp_round *round)
+{
+	u64 now = ktime_get_ns(), first = U64_MAX;
+	u16 i, len = 0, best = 0;
+	struct ndp_score *s;
+
+	round->left_out = false;
+	for (i = 0; i < paths->n; i++) {
+		s = ndp_path_score(paths, round, round->order[i]);
+		if (ndp_path_in_round(s, now)) {
+			round->left_out |= s->state != NDP_PATH_USED;
+			swap(round->order[i], round->order[len]);
+			len++;
+			continue;
+		}
+		round->left_out = true;
+		if (s->until < first) {
+			first = s->until;
+			best = i;
+		}
+	}
+	if (!len) {
+		swap(round->order[best], round->order[0]);
+		len = 1;
+	}
+	round->len = len;
+}
+
 /**
  * ndp_path_next - the path to use next
  * @paths:	a connection's paths
@@ -134,15 +396,40 @@ u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
 {
 	u16 i, j;
 
-	if (round->pos >= paths->n) {
+	if (round->pos >= round->len) {
 		for (i = paths->n - 1; i > 0; i--) {
 			/* Drawn outside: swap() evaluates its arguments twice. */
 			j = get_random_u32_below(i + 1);
 			swap(round->order[i], round->order[j]);
 		}
+		if (round->left_out)
+			ndp_round_choose(paths, round);
+		else
+			round->len = paths->n;
 		round->pos = 0;
 	}
 	return round->order[round->pos++];
+}
+
+/**
+ * ndp_path_flow - what packets say that go along a path
+ * @np:		connection
+ * @path:	one of its paths
+ *
+ * Return: flow.
+ */
+struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
+			      const struct ndp_path *path)
+{
+	const struct sock *sk = &np->inet.sk;
+
+	return (struct ndp_flow) {
+		.saddr = np->local,
+		.daddr = path->daddr,
+		.sport = path->sport,
+		.mark = path->mark ?: READ_ONCE(sk->sk_mark),
+		.oif = sk->sk_bound_dev_if,
+	};
 }
 
 /**
@@ -156,28 +443,20 @@ u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path)
 {
 	struct sock *sk = ndp_to_sk(np);
-	struct net *net = sock_net(sk);
-	struct flowi4 fl4 = {
-		.flowi4_oif = sk->sk_bound_dev_if,
-		.flowi4_mark = path->mark ?: READ_ONCE(sk->sk_mark),
-		.flowi4_proto = IPPROTO_UDP,
-		.flowi4_uid = sk->sk_uid,
-		.daddr = path->daddr,
-		.saddr = np->inet.inet_saddr,
-		.fl4_sport = path->sport,
-		.fl4_dport = htons(ndp_pernet(net)->udp_port),
-	};
-	struct rtable *rt;
+	struct dst_entry *dst;
+	struct ndp_flow flow;
 
-	if (path->dst && dst_check(path->dst, 0))
+	if (path->dst && dst_check(path->dst, path->cookie))
 		return path->dst;
 	dst_release(path->dst);
 	path->dst = NULL;
-	rt = ip_route_output_flow(net, &fl4, sk);
-	if (IS_ERR(rt))
-		return ERR_CAST(rt);
-	path->dst = &rt->dst;
-	return path->dst;
+	flow = ndp_path_flow(np, path);
+	dst = ndp_ip_route(sock_net(sk), sk, &flow);
+	if (IS_ERR(dst))
+		return dst;
+	path->cookie = ndp_ip_cookie(dst);
+	path->dst = dst;
+	return dst;
 }
 
 /* Context: no reader is left. */

@@ -9,6 +9,13 @@
  * many turns already, if others wait.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
  *
+ * Priorities (sections 2.3 and 5.1): connections are in classes, by NDP_PRIORITY or
+ * SO_PRIORITY.  A class is served when no higher one waits; within a class all take
+ * turns.  What is under way to a lower class is not called back: a sender that
+ * becomes preferred waits for it, less than a round trip.  net.ndp.pull_low_share of
+ * the namespace that has the device sets a part of the pulls aside for lower classes
+ * that wait; they have it by turns.
+ *
  * The device is the bottom one: below VLANs and macvlans, across namespaces,
  * because that is the link to be filled.  A device with several lower ones (a
  * bond) is taken as it is; its speed is theirs together.
@@ -20,13 +27,19 @@
  * first windows come in: it is they that fill the queue then, and an incast
  * would pay for its beginning with a slow middle.
  *
+ * First windows that meet leave the queue of the port before us full, and pulls at the
+ * link's pace would keep it so for ever: each packet would wait behind as many.  Once
+ * they are over, and as many were trimmed as the queue holds, some pulls are left out,
+ * which drains it and leaves the link busy.
+ *
  * Loopback is not paced; the receive buffer bounds what is under way.
  *
- * Non-goals: priorities among connections.
+ * Non-goals: which packets of one connection are pulled first.
  */
 #include <linux/ethtool.h>
 #include <linux/hashtable.h>
 #include <linux/netdevice.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include "ndp.h"
 
@@ -35,6 +48,9 @@
 
 /* A late timer makes up for this many pulls at once, no more. */
 #define NDP_PULL_BATCH		4
+
+/* Pulls left out to drain the queue of a port, of NDP_SWITCH_LIMIT packets. */
+#define NDP_PULL_DRAIN		(NDP_SWITCH_LIMIT - 2)
 
 #define NDP_SHARE_FULL		1024
 #define NDP_SHARE_MIN		(NDP_SHARE_FULL / 16)
@@ -144,12 +160,64 @@ struct ndp_pull_cost {
 static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 {
 	u64 rate = ndp_pull_rate(np);
-	u64 bits = 8 * (NDP_OUTER_LEN + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
+	u64 bits = 8 * (ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
 
 	return (struct ndp_pull_cost) {
 		.packet = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
 		.header = div64_u64(bits * NSEC_PER_SEC, rate),
 	};
+}
+
+/**
+ * ndp_pull_priority - the priority of what a socket receives
+ * @np:		socket
+ *
+ * Context: any.
+ * Return: NDP_PRIORITY_MIN to NDP_PRIORITY_MAX.
+ */
+int ndp_pull_priority(const struct ndp_sock *np)
+{
+	u32 of_socket = READ_ONCE(np->inet.sk.sk_priority);
+	int priority = READ_ONCE(np->priority);
+
+	if (priority != NDP_PRIORITY_AUTO)
+		return priority;
+	switch (of_socket) {
+	/* Numbers above TC_PRIO_BESTEFFORT, of traffic that gives way to it. */
+	case TC_PRIO_FILLER:
+		return -2;
+	case TC_PRIO_BULK:
+		return -1;
+	}
+	return min_t(u32, of_socket, NDP_PRIORITY_MAX);
+}
+
+/* Its place among the classes, 0 is served first. */
+static unsigned int ndp_pull_class(const struct ndp_sock *np)
+{
+	return NDP_PRIORITY_MAX - ndp_pull_priority(np);
+}
+
+/* The first class that waits, from @class on; NDP_PULL_CLASSES: none. */
+static unsigned int ndp_pullq_waiting(const struct ndp_pullq *q,
+				      unsigned int class)
+{
+	while (class < NDP_PULL_CLASSES && list_empty(&q->round[class]))
+		class++;
+	return class;
+}
+
+/* Percent of the pulls that lower classes have a right to. */
+static u32 ndp_pullq_low_share(const struct ndp_pullq *q)
+{
+	return READ_ONCE(ndp_pernet(dev_net(q->dev))->pull_low_share);
+}
+
+/* To the end of its class.  Context: np->lock and q->lock held. */
+static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
+{
+	np->pull_class = ndp_pull_class(np);
+	list_add_tail(&np->pull_node, &q->round[np->pull_class]);
 }
 
 static bool ndp_pull_pending(const struct ndp_sock *np)
@@ -170,7 +238,8 @@ static void ndp_pull_grant(struct ndp_sock *np)
 /* Context: q->lock held. */
 static void ndp_pullq_arm(struct ndp_pullq *q)
 {
-	if (list_empty(&q->round) || q->dead || hrtimer_is_queued(&q->timer))
+	if (ndp_pullq_waiting(q, 0) == NDP_PULL_CLASSES || q->dead ||
+	    hrtimer_is_queued(&q->timer))
 		return;
 	hrtimer_start(&q->timer, ns_to_ktime(q->next),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
@@ -187,10 +256,21 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.packet : 0;
 	u64 headers = atomic_xchg(&q->headers, 0) * cost.header;
 
-	q->next = max(q->next, now - slack) + cost.packet + min(headers, cost.packet);
+	q->next = max(q->next, now - min(now, slack)) + cost.packet +
+		  min(headers, cost.packet);
 }
 
-/* Take a turn right now if nobody waits and the pace allows it. */
+/* Would a connection be the next, if it queued?  Context: q->lock held. */
+static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
+				    const struct ndp_sock *np)
+{
+	unsigned int first = ndp_pullq_waiting(q, 0);
+
+	return first == NDP_PULL_CLASSES ||
+	       (first > ndp_pull_class(np) && !ndp_pullq_low_share(q));
+}
+
+/* Take a turn right now if that is due and the pace allows it. */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pullq *q = np->pullq;
@@ -200,7 +280,8 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 
 	spin_lock(&q->lock);
 	/* Better a little early than in a packet of its own. */
-	ok = list_empty(&q->round) && q->next <= now + cost.packet / 2 && !q->dead;
+	ok = !q->dead && q->next <= now + cost.packet / 2 &&
+	     ndp_pullq_nobody_before(q, np);
 	if (ok) {
 		ndp_pullq_charge(q, cost, now, false);
 		/* The link has time to spare, which pays for a turn. */
@@ -218,8 +299,30 @@ static void ndp_pull_enqueue(struct ndp_sock *np)
 	if (!q->dead) {
 		np->pull_queued = true;
 		sock_hold(ndp_to_sk(np));
-		list_add_tail(&np->pull_node, &q->round);
+		ndp_pullq_add_tail(q, np);
 		ndp_pullq_arm(q);
+	}
+	spin_unlock(&q->lock);
+}
+
+/**
+ * ndp_pull_reorder - the priority of a connection may have changed
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_pull_reorder(struct ndp_sock *np)
+{
+	struct ndp_pullq *q = np->pullq;
+
+	if (!q || !np->pull_queued ||
+	    READ_ONCE(np->pull_class) == ndp_pull_class(np))
+		return;
+	spin_lock(&q->lock);
+	/* Not in the round: being served, and queued anew after that. */
+	if (np->pull_queued && !list_empty(&np->pull_node)) {
+		list_del(&np->pull_node);
+		ndp_pullq_add_tail(q, np);
 	}
 	spin_unlock(&q->lock);
 }
@@ -239,7 +342,11 @@ void ndp_pull_request(struct ndp_sock *np)
 			ndp_pull_grant(np);
 		return;
 	}
-	if (np->pull_queued || !ndp_pull_pending(np))
+	if (np->pull_queued) {
+		ndp_pull_reorder(np);
+		return;
+	}
+	if (!ndp_pull_pending(np))
 		return;
 	if (ndp_pull_at_once(np))
 		ndp_pull_grant(np);
@@ -263,26 +370,48 @@ void ndp_pull_more(struct ndp_sock *np)
 }
 
 /*
+ * The class whose turn it is: the first that waits, or another once those have a
+ * right to a pull.  Context: q->lock held.
+ */
+static struct list_head *ndp_pullq_class(struct ndp_pullq *q, u32 low_share)
+{
+	unsigned int first = ndp_pullq_waiting(q, 0);
+	unsigned int low;
+
+	if (first == NDP_PULL_CLASSES)
+		return NULL;
+	low = ndp_pullq_waiting(q, max(q->low_class, first) + 1);
+	if (low == NDP_PULL_CLASSES)
+		low = ndp_pullq_waiting(q, first + 1);
+	if (!low_share || low == NDP_PULL_CLASSES)
+		return &q->round[first];
+	q->low_due += low_share;
+	if (q->low_due < 100)
+		return &q->round[first];
+	q->low_due -= 100;
+	q->low_class = low;
+	return &q->round[low];
+}
+
+/*
  * Whose turn it is.  Those who had theirs are passed over, a few at a time.
  * Context: q->lock held.
  * Return: a connection, or NULL if there is none or the timer shall come again.
  */
-static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q)
+static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 {
+	struct list_head *round = ndp_pullq_class(q, low_share);
 	struct ndp_sock *np;
 	int i;
 
-	for (i = 0; i < NDP_PULL_SKIP; i++) {
-		np = list_first_entry_or_null(&q->round, struct ndp_sock,
-					      pull_node);
-		if (!np)
-			break;
-		if (!np->pull_debt || list_is_singular(&q->round)) {
+	for (i = 0; round && i < NDP_PULL_SKIP; i++) {
+		np = list_first_entry(round, struct ndp_sock, pull_node);
+		if (!np->pull_debt || list_is_singular(round)) {
 			np->pull_debt = 0;
 			return np;
 		}
 		np->pull_debt--;
-		list_move_tail(&np->pull_node, &q->round);
+		list_move_tail(&np->pull_node, round);
 	}
 	return NULL;
 }
@@ -312,7 +441,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 		ndp_pullq_charge(q, cost, now, true);
 	again = again && !q->dead;
 	if (again)
-		list_add_tail(&np->pull_node, &q->round);
+		ndp_pullq_add_tail(q, np);
 	else
 		np->pull_queued = false;
 	spin_unlock(&q->lock);
@@ -335,7 +464,7 @@ static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
 
 	spin_lock(&q->lock);
 	for (n = 0; n < NDP_PULL_BATCH && q->next <= now; n++) {
-		np = ndp_pullq_turn(q);
+		np = ndp_pullq_turn(q, ndp_pullq_low_share(q));
 		if (!np)
 			break;
 		ndp_pullq_serve(q, np, now);
@@ -426,6 +555,16 @@ void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
 		atomic_inc(&np->pullq->headers);
 }
 
+/* First windows are over.  Context: q->lock held. */
+static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
+			    u64 now)
+{
+	if (q->cut_in < NDP_SWITCH_LIMIT)
+		return;
+	q->cut_in = 0;
+	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.packet;
+}
+
 /* A round trip's worth of arrivals: is the pace right?  Context: q->lock held. */
 static void ndp_pullq_judge(struct ndp_pullq *q)
 {
@@ -463,11 +602,14 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
+	q->cut_in += !pulled && trimmed;
 	if (q->pulled_in < NDP_SHARE_SAMPLE)
 		goto out;
 	now = ktime_get_ns();
 	if (now < q->epoch_end)
 		goto out;
+	if (!q->pushed_in)
+		ndp_pullq_drain(q, ndp_pull_cost(np), now);
 	ndp_pullq_judge(q);
 	q->epoch_end = now + max(np->srtt_ns, np->rto_ns / 3);
 out:
@@ -490,6 +632,7 @@ static void ndp_pullq_learn_rate(struct ndp_pullq *q)
 static void ndp_pullq_add(struct net_device *dev)
 {
 	struct ndp_pullq *q = kzalloc(sizeof(*q), GFP_KERNEL);
+	int i;
 
 	if (!q)
 		return;
@@ -497,7 +640,8 @@ static void ndp_pullq_add(struct net_device *dev)
 	q->share = NDP_SHARE_FULL;
 	refcount_set(&q->ref, 1);
 	spin_lock_init(&q->lock);
-	INIT_LIST_HEAD(&q->round);
+	for (i = 0; i < NDP_PULL_CLASSES; i++)
+		INIT_LIST_HEAD(&q->round[i]);
 	hrtimer_setup(&q->timer, ndp_pullq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	ndp_pullq_learn_rate(q);
@@ -508,12 +652,15 @@ static void ndp_pullq_add(struct net_device *dev)
 
 static struct ndp_sock *ndp_pullq_first_held(struct ndp_pullq *q)
 {
-	struct ndp_sock *np;
+	struct ndp_sock *np = NULL;
+	unsigned int class;
 
 	spin_lock_bh(&q->lock);
-	np = list_first_entry_or_null(&q->round, struct ndp_sock, pull_node);
-	if (np)
+	class = ndp_pullq_waiting(q, 0);
+	if (class < NDP_PULL_CLASSES) {
+		np = list_first_entry(&q->round[class], struct ndp_sock, pull_node);
 		sock_hold(ndp_to_sk(np));
+	}
 	spin_unlock_bh(&q->lock);
 	return np;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: turns of a pull queue (NDP paper, section 3.2).
+ * KUnit: turns of a pull queue (NDP paper, sections 3.2 and 5.1).
  */
 #include <kunit/test.h>
 
@@ -18,28 +18,30 @@ static struct ndp_pull_test *ndp_pull_test_new(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	INIT_LIST_HEAD(&t->q.round);
+	for (i = 0; i < NDP_PULL_CLASSES; i++)
+		INIT_LIST_HEAD(&t->q.round[i]);
 	for (i = 0; i < NDP_PULL_TEST_N; i++) {
 		t->np[i] = kunit_kzalloc(test, sizeof(*t->np[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, t->np[i]);
-		list_add_tail(&t->np[i]->pull_node, &t->q.round);
+		ndp_pullq_add_tail(&t->q, t->np[i]);
 	}
 	return t;
 }
 
 /* As ndp_pullq_serve() does with one that has more to be pulled. */
-static void ndp_pull_test_take(struct ndp_pull_test *t, int n)
+static void ndp_pull_test_take(struct ndp_pull_test *t, int n, u32 low_share)
 {
 	struct ndp_sock *np;
 	int i;
 
 	while (n) {
-		np = ndp_pullq_turn(&t->q);
+		np = ndp_pullq_turn(&t->q, low_share);
 		if (!np)
 			continue;
 		for (i = 0; i < NDP_PULL_TEST_N; i++)
 			t->turns[i] += t->np[i] == np;
-		list_move_tail(&np->pull_node, &t->q.round);
+		list_del(&np->pull_node);
+		ndp_pullq_add_tail(&t->q, np);
 		n--;
 	}
 }
@@ -49,7 +51,7 @@ static void ndp_pull_test_round_robin(struct kunit *test)
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	int i;
 
-	ndp_pull_test_take(t, 20 * NDP_PULL_TEST_N);
+	ndp_pull_test_take(t, 20 * NDP_PULL_TEST_N, 0);
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
 		KUNIT_EXPECT_EQ(test, t->turns[i], 20);
 }
@@ -65,7 +67,7 @@ static void ndp_pull_test_debt(struct kunit *test)
 		t->np[i]->pull_debt = had[i];
 		sum += had[i];
 	}
-	ndp_pull_test_take(t, 120 * NDP_PULL_TEST_N - sum);
+	ndp_pull_test_take(t, 120 * NDP_PULL_TEST_N - sum, 0);
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
 		KUNIT_EXPECT_EQ(test, t->turns[i] + had[i], 120);
 }
@@ -79,7 +81,7 @@ static void ndp_pull_test_alone(struct kunit *test)
 	for (i = 1; i < NDP_PULL_TEST_N; i++)
 		list_del_init(&t->np[i]->pull_node);
 	t->np[0]->pull_debt = 50;
-	KUNIT_EXPECT_PTR_EQ(test, ndp_pullq_turn(&t->q), t->np[0]);
+	KUNIT_EXPECT_PTR_EQ(test, ndp_pullq_turn(&t->q, 0), t->np[0]);
 	KUNIT_EXPECT_EQ(test, t->np[0]->pull_debt, 0);
 }
 
@@ -91,10 +93,58 @@ static void ndp_pull_test_bounded(struct kunit *test)
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
 		t->np[i]->pull_debt = 1000;
-	KUNIT_EXPECT_NULL(test, ndp_pullq_turn(&t->q));
+	KUNIT_EXPECT_NULL(test, ndp_pullq_turn(&t->q, 0));
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
 		sum += t->np[i]->pull_debt;
 	KUNIT_EXPECT_EQ(test, sum, 1000 * NDP_PULL_TEST_N - NDP_PULL_SKIP);
+}
+
+/* Priorities 0, 5, 0, -2, 5. */
+static struct ndp_pull_test *ndp_pull_test_classes(struct kunit *test)
+{
+	static const s8 priority[NDP_PULL_TEST_N] = { 0, 5, 0, -2, 5 };
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	int i;
+
+	for (i = 0; i < NDP_PULL_TEST_N; i++) {
+		t->np[i]->priority = priority[i];
+		list_del(&t->np[i]->pull_node);
+		ndp_pullq_add_tail(&t->q, t->np[i]);
+	}
+	return t;
+}
+
+static void ndp_pull_test_strict(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_classes(test);
+
+	ndp_pull_test_take(t, 30, 0);
+	KUNIT_EXPECT_EQ(test, t->turns[1], 15);
+	KUNIT_EXPECT_EQ(test, t->turns[4], 15);
+	list_del_init(&t->np[1]->pull_node);
+	list_del_init(&t->np[4]->pull_node);
+	ndp_pull_test_take(t, 30, 0);
+	KUNIT_EXPECT_EQ(test, t->turns[0], 15);
+	KUNIT_EXPECT_EQ(test, t->turns[2], 15);
+	KUNIT_EXPECT_EQ(test, t->turns[3], 0);
+	/* In mid-flow. */
+	t->np[3]->priority = 7;
+	list_del(&t->np[3]->pull_node);
+	ndp_pullq_add_tail(&t->q, t->np[3]);
+	ndp_pull_test_take(t, 30, 0);
+	KUNIT_EXPECT_EQ(test, t->turns[3], 30);
+}
+
+/* Each lower class that waits has the same part of the share. */
+static void ndp_pull_test_low_share(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_classes(test);
+
+	ndp_pull_test_take(t, 1000, 20);
+	KUNIT_EXPECT_EQ(test, t->turns[1] + t->turns[4], 800);
+	KUNIT_EXPECT_EQ(test, t->turns[0], 50);
+	KUNIT_EXPECT_EQ(test, t->turns[2], 50);
+	KUNIT_EXPECT_EQ(test, t->turns[3], 100);
 }
 
 /* Idle time is not saved up, a late timer makes up for a batch at most. */
@@ -112,6 +162,10 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
 	ndp_pullq_charge(q, cost, 2000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
+	/* Right after boot there was no time to make up for. */
+	q->next = 0;
+	ndp_pullq_charge(q, cost, 50, true);
+	KUNIT_EXPECT_EQ(test, q->next, 100ULL);
 }
 
 /* Headers have their time on the link, but no more than a packet's in all. */
@@ -135,6 +189,8 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_debt),
 	KUNIT_CASE(ndp_pull_test_alone),
 	KUNIT_CASE(ndp_pull_test_bounded),
+	KUNIT_CASE(ndp_pull_test_strict),
+	KUNIT_CASE(ndp_pull_test_low_share),
 	KUNIT_CASE(ndp_pull_test_pace),
 	KUNIT_CASE(ndp_pull_test_headers),
 	{}

@@ -3,7 +3,9 @@
  * AF_NDP counters of a namespace: /proc/net/ndp_stat, one "name value" a line.
  *
  * Packets, unless the name says bytes.  Every packet that arrives is counted
- * once by type or once as a Drop with its reason.  The last lines are gauges.
+ * once by type or once as a Drop with its reason.  The last lines are gauges:
+ * MemBytes is what the namespace's queued packets weigh, MemPages the pages
+ * charged for all namespaces.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -19,9 +21,11 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_PULL_OUT] = "PullOut",
 	[NDP_STAT_PULLED_OUT] = "PulledOut",
 	[NDP_STAT_PROBE_OUT] = "ProbeOut",
+	[NDP_STAT_COOKIE_OUT] = "CookieOut",
 	[NDP_STAT_OPEN_OUT] = "OpenOut",
 	[NDP_STAT_FIN_OUT] = "FinOut",
 	[NDP_STAT_RST_OUT] = "RstOut",
+	[NDP_STAT_RST_LIMITED] = "RstLimited",
 	[NDP_STAT_LOCAL_DROP] = "LocalDrop",
 	[NDP_STAT_DATA_IN] = "DataIn",
 	[NDP_STAT_DATA_BYTES_IN] = "DataBytesIn",
@@ -34,12 +38,14 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_PULL_IN] = "PullIn",
 	[NDP_STAT_PULLED_IN] = "PulledIn",
 	[NDP_STAT_PROBE_IN] = "ProbeIn",
+	[NDP_STAT_COOKIE_IN] = "CookieIn",
 	[NDP_STAT_OPEN_IN] = "OpenIn",
 	[NDP_STAT_FIN_IN] = "FinIn",
 	[NDP_STAT_RST_IN] = "RstIn",
 	[NDP_STAT_BOUNCED_IN] = "BouncedIn",
 	[NDP_STAT_BOUNCED_RTX] = "BouncedRtx",
 	[NDP_STAT_TIMEOUTS] = "Timeouts",
+	[NDP_STAT_MTU_HOLE] = "MtuHole",
 	[NDP_STAT_GIVEN_UP] = "GivenUp",
 	[NDP_STAT_ACTIVE_OPENS] = "ActiveOpens",
 	[NDP_STAT_PASSIVE_OPENS] = "PassiveOpens",
@@ -53,12 +59,13 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_DROP_NO_CONN] = "DropNoConn",
 	[NDP_STAT_DROP_NO_LISTENER] = "DropNoListener",
 	[NDP_STAT_DROP_BACKLOG] = "DropBacklog",
-	[NDP_STAT_DROP_TOMB_FULL] = "DropTombstonesFull",
+	[NDP_STAT_DROP_COOKIE] = "DropCookie",
 	[NDP_STAT_DROP_CLOSED] = "DropClosed",
 	[NDP_STAT_DROP_WINDOW] = "DropWindow",
 	[NDP_STAT_DROP_PSN] = "DropPsn",
 	[NDP_STAT_DROP_PULL] = "DropPull",
 	[NDP_STAT_DROP_MEMORY] = "DropMemory",
+	[NDP_STAT_DROP_FILTER] = "DropFilter",
 };
 
 static u64 ndp_stat_sum(const struct ndp_net *nn, int i)
@@ -85,14 +92,16 @@ static long ndp_mem_pages(void)
 static int ndp_stat_show(struct seq_file *seq, void *v)
 {
 	struct net *net = seq_file_single_net(seq);
-	const struct ndp_net *nn = ndp_pernet(net);
+	struct ndp_net *nn = ndp_pernet(net);
 	int i;
 
 	for (i = 0; i < __NDP_STAT_MAX; i++)
 		seq_printf(seq, "%s %llu\n", ndp_stat_names[i],
 			   ndp_stat_sum(nn, i));
-	seq_printf(seq, "SockInUse %d\n", sock_prot_inuse_get(net, &ndp_prot));
-	seq_printf(seq, "Tombstones %u\n", READ_ONCE(nn->tombs));
+	seq_printf(seq, "SockInUse %d\n", sock_prot_inuse_get(net, &ndp_prot) +
+						sock_prot_inuse_get(net, &ndp6_prot));
+	seq_printf(seq, "Tombstones %d\n", READ_ONCE(nn->tombs));
+	seq_printf(seq, "MemBytes %lld\n", percpu_counter_sum(&nn->mem));
 	seq_printf(seq, "MemPages %ld\n", ndp_mem_pages());
 	return 0;
 }
@@ -100,20 +109,30 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 int ndp_stat_net_init(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
+	int err;
 
 	nn->stats = alloc_percpu(struct ndp_stats);
 	if (!nn->stats)
 		return -ENOMEM;
-	if (!proc_create_net_single("ndp_stat", 0444, net->proc_net,
-				    ndp_stat_show, NULL)) {
-		free_percpu(nn->stats);
-		return -ENOMEM;
-	}
-	return 0;
+	err = percpu_counter_init(&nn->mem, 0, GFP_KERNEL);
+	if (err)
+		goto err_stats;
+	if (proc_create_net_single("ndp_stat", 0444, net->proc_net,
+				   ndp_stat_show, NULL))
+		return 0;
+	err = -ENOMEM;
+	percpu_counter_destroy(&nn->mem);
+err_stats:
+	free_percpu(nn->stats);
+	return err;
 }
 
 void ndp_stat_net_exit(struct net *net)
 {
+	struct ndp_net *nn = ndp_pernet(net);
+
 	remove_proc_entry("ndp_stat", net->proc_net);
-	free_percpu(ndp_pernet(net)->stats);
+	WARN_ON_ONCE(percpu_counter_sum(&nn->mem));
+	percpu_counter_destroy(&nn->mem);
+	free_percpu(nn->stats);
 }

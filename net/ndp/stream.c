@@ -48,10 +48,33 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	return n;
 }
 
+/**
+ * ndp_fill_skb - copy what the application writes
+ * @sk:		socket
+ * @skb:	where to, behind what it has
+ * @msg:	where from
+ * @max:	bytes that @skb may have
+ *
+ * Ends early when @skb has no place for another fragment.
+ *
+ * Context: lock_sock held.
+ * Return: 0, -EFAULT or -ENOBUFS; @skb has what was copied in either case.
+ */
+int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
+		 u32 max)
+{
+	while (skb->len < max && msg_data_left(msg)) {
+		int n = ndp_fill(sk, skb, msg, max - skb->len);
+
+		if (n <= 0)
+			return n;
+	}
+	return 0;
+}
+
 /* Take a tail that has room off the queue, so that it does not leave. */
 static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff *skb;
 
 	spin_lock_bh(&np->lock);
@@ -60,8 +83,7 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS) {
 		__skb_unlink(skb, &np->sendq);
 		np->sendq_bytes -= skb->len;
-		sk_wmem_queued_add(sk, -skb->truesize);
-		sk_mem_uncharge(sk, skb->truesize);
+		ndp_wmem_uncharge(np, skb);
 	} else {
 		skb = NULL;
 	}
@@ -69,12 +91,25 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 	return skb;
 }
 
+/**
+ * ndp_send_late - the connection may have ended while we were filling
+ * @np:		connection
+ *
+ * Context: lock_sock held, and something was queued.
+ */
+void ndp_send_late(struct ndp_sock *np)
+{
+	if (ndp_to_sk(np)->sk_state != TCP_CLOSE)
+		return;
+	spin_lock_bh(&np->lock);
+	ndp_conn_purge(np);
+	spin_unlock_bh(&np->lock);
+}
+
 /* Queue a filled skb and let go what may. */
 static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 			   bool corked)
 {
-	struct sock *sk = ndp_to_sk(np);
-
 	spin_lock_bh(&np->lock);
 	np->more = more;
 	np->corked = corked;
@@ -85,30 +120,30 @@ static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 	if (skb) {
 		__skb_queue_tail(&np->sendq, skb);
 		np->sendq_bytes += skb->len;
-		sk_wmem_queued_add(sk, skb->truesize);
-		sk_mem_charge(sk, skb->truesize);
+		ndp_wmem_charge(np, skb);
 	}
 	ndp_output(np);
 	if (np->cork_at)
 		ndp_timer_update(np);
 	spin_unlock_bh(&np->lock);
-	/* The connection may have ended while we were filling. */
-	if (sk->sk_state == TCP_CLOSE) {
-		spin_lock_bh(&np->lock);
-		ndp_conn_purge(np);
-		spin_unlock_bh(&np->lock);
-	}
+	ndp_send_late(np);
 }
 
-static bool ndp_send_room(struct ndp_sock *np)
+/* The namespace's memory is full: what this socket has queued goes first. */
+static bool ndp_must_wait(const struct sock *sk)
+{
+	return ndp_mem_full(sk) && READ_ONCE(sk->sk_wmem_queued);
+}
+
+static bool ndp_send_room(struct ndp_sock *np, u32 size)
 {
 	struct sock *sk = ndp_to_sk(np);
 	bool ok;
 
-	if (!sk_stream_memory_free(sk))
+	if (!sk_stream_memory_free(sk) || ndp_must_wait(sk))
 		return false;
 	spin_lock_bh(&np->lock);
-	ok = sk_wmem_schedule(sk, SKB_TRUESIZE(np->mss));
+	ok = sk_wmem_schedule(sk, size);
 	spin_unlock_bh(&np->lock);
 	return ok;
 }
@@ -116,10 +151,35 @@ static bool ndp_send_room(struct ndp_sock *np)
 /* Nothing more can be sent. */
 static bool ndp_send_ended(const struct sock *sk)
 {
+	int state = READ_ONCE(sk->sk_state);
+
 	return READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
-	       (sk->sk_state != TCP_ESTABLISHED &&
-		sk->sk_state != TCP_SYN_SENT);
+	       (state != TCP_ESTABLISHED && state != TCP_SYN_SENT);
+}
+
+/**
+ * ndp_send_wait - wait until there is room in the send buffer
+ * @sk:		socket
+ * @size:	memory that will be charged
+ * @timeo:	for how long, jiffies
+ *
+ * Context: lock_sock held, released while waiting.
+ * Return: 0, -EPIPE when nothing more can be sent, -EAGAIN or what a signal says.
+ */
+int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
+{
+	int err = 0;
+
+	while (!err) {
+		if (ndp_send_ended(sk))
+			return -EPIPE;
+		if (ndp_send_room(ndp_sk(sk), size))
+			return 0;
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		err = sk_stream_wait_memory(sk, timeo);
+	}
+	return err;
 }
 
 /* Fill and queue one segment.  Return: bytes taken from @msg, or an error. */
@@ -128,23 +188,20 @@ static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
 	struct sock *sk = ndp_to_sk(np);
 	bool corked = msg->msg_flags & MSG_MORE ||
 		      np->tcp_option[NDP_TCP_CORK];
+	u32 mss = READ_ONCE(np->mss);
 	struct sk_buff *skb;
-	int n, copied = 0;
-	int err = 0;
+	u32 before;
+	int copied;
+	int err;
 
 	skb = ndp_take_tail(np);
 	if (!skb)
 		skb = alloc_skb(0, sk->sk_allocation);
 	if (!skb)
 		return -ENOBUFS;
-	while (skb->len < np->mss && msg_data_left(msg)) {
-		n = ndp_fill(sk, skb, msg, np->mss - skb->len);
-		if (n <= 0) {
-			err = n;
-			break;
-		}
-		copied += n;
-	}
+	before = skb->len;
+	err = ndp_fill_skb(sk, skb, msg, mss);
+	copied = skb->len - before;
 	if (!skb->len) {
 		kfree_skb(skb);
 		skb = NULL;
@@ -156,45 +213,73 @@ static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
 	return copied ?: err;
 }
 
-static bool ndp_sync_opening(const struct sock *sk)
+/* MSG_FASTOPEN: connect, and what is sent opens. */
+static int ndp_send_connect(struct socket *sock, struct msghdr *msg)
 {
-	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
+	struct sockaddr *addr = msg->msg_name;
+	int err;
+
+	if (addr && msg->msg_namelen >= (int)sizeof(addr->sa_family) &&
+	    addr->sa_family == AF_UNSPEC)
+		return -EOPNOTSUPP;
+	err = addr ? ndp_check_addr(sock->sk, addr, msg->msg_namelen) : -EINVAL;
+	if (err)
+		return err;
+	return ndp_connect_locked(sock, addr, msg->msg_namelen,
+				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0);
+}
+
+/**
+ * ndp_send_begin - what comes before anything is written
+ * @sock:	socket
+ * @msg:	what to write
+ * @timeo:	set to the time that there is for it, jiffies
+ *
+ * Context: lock_sock held.
+ * Return: 0 or an error.
+ */
+int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo)
+{
+	struct sock *sk = sock->sk;
+	struct sockcm_cookie sockc;
+	int err;
+
+	*timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	if (msg->msg_flags & MSG_FASTOPEN) {
+		err = ndp_send_connect(sock, msg);
+		if (err)
+			return err;
+	}
+	if (ndp_send_ended(sk))
+		return -EPIPE;
+	if (ndp_sync_opening(sk) && !*timeo)
+		return -EAGAIN;
+	/* What they could say is nothing to us; wrong ones are refused. */
+	sockcm_init(&sockc, sk);
+	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
+		return -EINVAL;
+	return 0;
 }
 
 int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
-	struct sockcm_cookie sockc;
 	int copied = 0;
-	int err = 0;
 	long timeo;
+	int err;
 
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
 	lock_sock(sk);
-	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	if (ndp_send_ended(sk))
-		err = -EPIPE;
-	else if (ndp_sync_opening(sk) && !timeo)
-		err = -EAGAIN;
-	/* What they could say is nothing to us; wrong ones are refused. */
-	sockcm_init(&sockc, sk);
-	if (!err && msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
-		err = -EINVAL;
+	err = ndp_send_begin(sock, msg, &timeo);
 	while (!err && msg_data_left(msg)) {
 		int n;
 
-		if (ndp_send_ended(sk)) {
-			err = -EPIPE;
+		err = ndp_send_wait(sk, SKB_TRUESIZE(np->mss), &timeo);
+		if (err)
 			break;
-		}
-		if (!ndp_send_room(np)) {
-			set_bit(SOCK_NOSPACE, &sock->flags);
-			err = sk_stream_wait_memory(sk, &timeo);
-			continue;
-		}
 		n = ndp_send_segment(np, msg);
 		if (n == -ENOBUFS) {
 			set_bit(SOCK_NOSPACE, &sock->flags);
@@ -242,22 +327,41 @@ static struct sk_buff *ndp_rx_at(struct ndp_sock *np, u32 skip, u32 *off,
 	return found;
 }
 
-/* A packet was read to its end: there is room for another. */
-static void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
+/**
+ * ndp_rx_consumed - a packet was read to its end: there is room for another
+ * @np:		connection
+ * @skb:	first of the receive queue, freed
+ *
+ * Context: lock_sock held.
+ */
+void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
 
 	spin_lock_bh(&np->lock);
 	__skb_unlink(skb, &sk->sk_receive_queue);
+	WRITE_ONCE(np->rcv_msgs, np->rcv_msgs - ndp_rx_cb(skb)->eom);
 	ndp_rmem_uncharge(np, skb);
 	ndp_pull_more(np);
 	spin_unlock_bh(&np->lock);
 	consume_skb(skb);
 }
 
+/* Keep the packet that a time stamp is told of: the last that is read. */
+void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
+		  struct sk_buff **stamped)
+{
+	if (!sock_flag(sk, SOCK_RCVTSTAMP) &&
+	    !sock_flag(sk, SOCK_TIMESTAMPING_RX_SOFTWARE))
+		return;
+	kfree_skb(*stamped);
+	*stamped = skb_get(skb);
+}
+
 /* Return: bytes, 0 when the queue has no more, or -EFAULT. */
 static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
-		       u32 skip, int flags, struct sk_buff **tail)
+		       u32 skip, int flags, struct sk_buff **tail,
+		       struct sk_buff **stamped)
 {
 	struct sk_buff *skb;
 	u32 off, n;
@@ -268,6 +372,7 @@ static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	n = min_t(size_t, len, skb->len - off);
 	if (!(flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, off, msg, n))
 		return -EFAULT;
+	ndp_rx_stamp(ndp_to_sk(np), skb, stamped);
 	if (flags & MSG_PEEK)
 		return n;
 	ndp_rx_cb(skb)->off = off + n;
@@ -277,17 +382,19 @@ static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	return n;
 }
 
-/* Nothing to read: 1 to wait for it, 0 for end of file, or an error. */
-static int ndp_rx_empty(struct sock *sk, long timeo)
+/* Nothing to read, and ndp_rx_over().  Return: 0 for end of file, or an error. */
+int ndp_rx_ended(struct sock *sk)
 {
 	if (sock_flag(sk, SOCK_DONE))
 		return 0;
 	if (READ_ONCE(sk->sk_err))
 		return sock_error(sk);
-	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
-		return 0;
-	if (sk->sk_state == TCP_CLOSE)
-		return -ENOTCONN;
+	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
+/* Nothing to read yet.  Return: 1 to wait for it, or an error. */
+int ndp_rx_may_wait(long timeo)
+{
 	if (!timeo)
 		return -EAGAIN;
 	if (signal_pending(current))
@@ -295,20 +402,50 @@ static int ndp_rx_empty(struct sock *sk, long timeo)
 	return 1;
 }
 
-static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
+/*
+ * Nothing more will come.  To be asked before the queue is looked at: what comes last
+ * may come with the end.
+ */
+bool ndp_rx_over(const struct sock *sk)
 {
-	return skb_peek_tail(&sk->sk_receive_queue) != tail ||
-	       READ_ONCE(sk->sk_err) || sk->sk_state == TCP_CLOSE ||
+	return sock_flag(sk, SOCK_DONE) || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_state) == TCP_CLOSE ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
-/*
+/* Has anything come behind @tail?  Whoever saw the end sees all before it. */
+static bool ndp_rx_more(struct ndp_sock *np, const struct sk_buff *tail)
+{
+	bool more;
+
+	spin_lock_bh(&np->lock);
+	more = skb_peek_tail(&ndp_to_sk(np)->sk_receive_queue) != tail;
+	spin_unlock_bh(&np->lock);
+	return more;
+}
+
+static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
+{
+	if (ndp_rx_over(sk))
+		return true;
+	return ndp_has_messages(ndp_sk(sk)) ? ndp_readable(ndp_sk(sk)) :
+	       skb_peek_tail(&sk->sk_receive_queue) != tail;
+}
+
+/**
+ * ndp_rx_wait - wait for something to read, or the end
+ * @sk:		socket
+ * @timeo:	for how long, jiffies
+ * @tail:	last packet of the receive queue when there was too little; unused
+ *		for messages
+ *
  * sk_wait_data() looks at the queue alone and leaves the rest to the backlog.
  * Here packets are received while the caller has the socket lock, so that
  * everything is looked at again once a wakeup can no longer be missed.
+ *
+ * Context: lock_sock held, released while waiting.
  */
-static void ndp_rx_wait(struct sock *sk, long *timeo,
-			const struct sk_buff *tail)
+void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
@@ -323,7 +460,8 @@ static void ndp_rx_wait(struct sock *sk, long *timeo,
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
-static void ndp_open_now(struct ndp_sock *np)
+/* Who waits for a peer that speaks first.  Context: process. */
+void ndp_open_now(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
 	ndp_send_open(np);
@@ -334,8 +472,9 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
-	struct sk_buff *tail;
+	struct sk_buff *tail, *stamped = NULL;
 	int copied = 0;
+	bool over;
 	int target;
 	int n = 0;
 	long timeo;
@@ -357,7 +496,7 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		if (!len && ndp_inq(np))
 			break;
 		n = ndp_rx_copy(np, msg, len, flags & MSG_PEEK ? copied : 0,
-				flags, &tail);
+				flags, &tail, &stamped);
 		if (n < 0)
 			break;
 		if (n) {
@@ -367,7 +506,13 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		}
 		if (copied >= target)
 			break;
-		n = ndp_rx_empty(sk, timeo);
+		over = ndp_rx_over(sk);
+		if (over && ndp_rx_more(np, tail))
+			continue;
+		/* What was read is told first, an error by the next call. */
+		if (copied && (over || !timeo || signal_pending(current)))
+			break;
+		n = over ? ndp_rx_ended(sk) : ndp_rx_may_wait(timeo);
 		if (n <= 0)
 			break;
 		ndp_open_now(np);
@@ -378,6 +523,10 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	}
 out:
 	release_sock(sk);
+	if (stamped) {
+		sock_recv_timestamp(msg, sk, stamped);
+		consume_skb(stamped);
+	}
 	return copied ?: n;
 }
 
@@ -386,19 +535,24 @@ static __poll_t ndp_poll_listen(const struct ndp_sock *np)
 	return list_empty_careful(&np->accept_q) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
+static bool ndp_writable(const struct sock *sk)
+{
+	return sk_stream_is_writeable(sk) && !ndp_must_wait(sk);
+}
+
 static __poll_t ndp_poll_write(struct sock *sk)
 {
 	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
 		return EPOLLOUT | EPOLLWRNORM;
 	if (ndp_sync_opening(sk))
 		return 0;
-	if (sk_stream_is_writeable(sk))
+	if (ndp_writable(sk))
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Room may have come before the flag was seen. */
 	smp_mb__after_atomic();
-	return sk_stream_is_writeable(sk) ? EPOLLOUT | EPOLLWRNORM : 0;
+	return ndp_writable(sk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
 
 __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
@@ -438,7 +592,7 @@ static int ndp_outq(struct ndp_sock *np, bool unsent_only)
 	int n;
 
 	spin_lock_bh(&np->lock);
-	n = np->sendq_bytes;
+	n = np->sendq_bytes + np->unended_bytes;
 	if (!unsent_only)
 		for (node = rb_first(&np->txq); node; node = rb_next(node))
 			n += rb_to_skb(node)->len;

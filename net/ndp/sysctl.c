@@ -8,6 +8,18 @@
  * net.ndp.paths	entropy values that a connection sprays over where no
  *			paths are configured
  * net.ndp.pull_rate_mbit  pace of pulls, Mb/s; 0 takes the link's speed
+ * net.ndp.pull_low_share  percent of the pulls of each of the namespace's devices that
+ *			go to connections of lower NDP_PRIORITY while higher ones wait;
+ *			0, the default: none
+ * net.ndp.mem_max_kb	bound of what the packets in all queues weigh, KiB; beyond
+ *			it what arrives is taken for trimmed, and writers wait.
+ *			0: the bound of all namespaces together, an eighth of
+ *			memory, is the only one
+ * net.ndp.rst_rate	how often strangers are told that there is no connection, or
+ *			nobody who listens: packets per second, in bursts of up to a tenth
+ *			of a second; 0: always
+ * net.ndp.tombstones_max  connections remembered past their end; while there are
+ *			as many, what arrives opens another by a cookie only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
  *			AF_NDP socket
  */
@@ -20,6 +32,14 @@ static const int ndp_paths_min = 1;
 static const int ndp_paths_max = NDP_PATHS_MAX;
 static const int ndp_rate_min;
 static const int ndp_rate_max = 1600000;
+static const int ndp_share_min;
+static const int ndp_share_max = 100;
+static const int ndp_rst_rate_min;
+static const int ndp_rst_rate_max = 1000000000;
+static const int ndp_tombs_min;
+static const int ndp_tombs_max = INT_MAX;
+static const int ndp_mem_min;
+static const int ndp_mem_max = INT_MAX;
 static const int ndp_port_min = 1;
 static const int ndp_port_max = 65535;
 
@@ -36,7 +56,7 @@ static int ndp_proc_udp_port(COMPAT_CTL_TABLE *table, int write, void *buffer,
 	port = nn->udp_port;
 	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
 	if (!err && write && port != nn->udp_port) {
-		if (nn->udp)
+		if (nn->udp || nn->udp6)
 			err = -EBUSY;
 		else
 			nn->udp_port = port;
@@ -45,40 +65,31 @@ static int ndp_proc_udp_port(COMPAT_CTL_TABLE *table, int write, void *buffer,
 	return err;
 }
 
+/* An int of struct ndp_net. */
+#define NDP_SYSCTL(name, field, least, most, handler)			\
+{									\
+	.procname = name,						\
+	.data = (void *)offsetof(struct ndp_net, field),		\
+	.maxlen = sizeof(int),						\
+	.mode = 0644,							\
+	.proc_handler = handler,					\
+	.extra1 = (void *)&(least),					\
+	.extra2 = (void *)&(most),					\
+}
+
+#define NDP_SYSCTL_INT(name, field, least, most)			\
+	NDP_SYSCTL(name, field, least, most, proc_dointvec_minmax)
+
 static const struct ctl_table ndp_sysctls[] = {
-	{
-		.procname = "base_rtt_us",
-		.data = (void *)offsetof(struct ndp_net, base_rtt_us),
-		.maxlen = sizeof(int),
-		.mode = 0644,
-		.proc_handler = proc_dointvec_minmax,
-		.extra1 = (void *)&ndp_base_rtt_min,
-		.extra2 = (void *)&ndp_base_rtt_max,
-	}, {
-		.procname = "paths",
-		.data = (void *)offsetof(struct ndp_net, n_paths),
-		.maxlen = sizeof(int),
-		.mode = 0644,
-		.proc_handler = proc_dointvec_minmax,
-		.extra1 = (void *)&ndp_paths_min,
-		.extra2 = (void *)&ndp_paths_max,
-	}, {
-		.procname = "pull_rate_mbit",
-		.data = (void *)offsetof(struct ndp_net, pull_rate_mbit),
-		.maxlen = sizeof(int),
-		.mode = 0644,
-		.proc_handler = proc_dointvec_minmax,
-		.extra1 = (void *)&ndp_rate_min,
-		.extra2 = (void *)&ndp_rate_max,
-	}, {
-		.procname = "udp_port",
-		.data = (void *)offsetof(struct ndp_net, udp_port),
-		.maxlen = sizeof(int),
-		.mode = 0644,
-		.proc_handler = ndp_proc_udp_port,
-		.extra1 = (void *)&ndp_port_min,
-		.extra2 = (void *)&ndp_port_max,
-	},
+	NDP_SYSCTL_INT("base_rtt_us", base_rtt_us, ndp_base_rtt_min, ndp_base_rtt_max),
+	NDP_SYSCTL_INT("paths", n_paths, ndp_paths_min, ndp_paths_max),
+	NDP_SYSCTL_INT("pull_rate_mbit", pull_rate_mbit, ndp_rate_min, ndp_rate_max),
+	NDP_SYSCTL_INT("pull_low_share", pull_low_share, ndp_share_min, ndp_share_max),
+	NDP_SYSCTL_INT("mem_max_kb", mem_max_kb, ndp_mem_min, ndp_mem_max),
+	NDP_SYSCTL_INT("rst_rate", rst_rate, ndp_rst_rate_min, ndp_rst_rate_max),
+	NDP_SYSCTL_INT("tombstones_max", tombs_max, ndp_tombs_min, ndp_tombs_max),
+	NDP_SYSCTL("udp_port", udp_port, ndp_port_min, ndp_port_max,
+		   ndp_proc_udp_port),
 };
 
 int ndp_sysctl_net_init(struct net *net)
@@ -90,6 +101,10 @@ int ndp_sysctl_net_init(struct net *net)
 	nn->base_rtt_us = 170;
 	nn->n_paths = 32;
 	nn->pull_rate_mbit = 0;
+	nn->pull_low_share = 0;
+	nn->mem_max_kb = 0;
+	nn->rst_rate = NDP_RST_RATE;
+	nn->tombs_max = NDP_TOMBSTONES_MAX;
 	nn->udp_port = NDP_UDP_PORT;
 
 	/* One more than there are: older kernels end a table by an empty one. */

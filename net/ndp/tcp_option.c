@@ -3,13 +3,14 @@
  * Options of SOL_TCP on AF_NDP sockets: applications set them on any stream.
  *
  * They are checked, remembered and told back as TCP does, with TCP's sysctls for
- * defaults.  Those that mean something here have effect: TCP_CORK,
- * TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive, which asks a
- * silent peer with PROBE.  The others stay without: packets never wait for more
- * (TCP_NODELAY), every packet is answered at once (TCP_QUICKACK), an opening is
- * data and given up with it (TCP_SYNCNT), and so on.
+ * defaults.  Those that mean something here have effect: TCP_CORK, TCP_MAXSEG,
+ * TCP_LINGER2, TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive,
+ * which asks a silent peer with PROBE.  The others stay without: packets never
+ * wait for more (TCP_NODELAY), every packet is answered at once (TCP_QUICKACK),
+ * an opening is data (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it
+ * (TCP_SYNCNT), and so on.  TCP_INFO tells what has the same meaning here.
  *
- * Non-goals: TCP_INFO (NDP_INFO is there), congestion control, fast open, repair.
+ * Non-goals: upper layer protocols (TLS), signatures, repair.
  */
 #include <linux/tcp.h>
 #include <net/ip.h>
@@ -31,6 +32,11 @@ static const struct ndp_tcp_option {
 	[NDP_TCP_SYNCNT] = { TCP_SYNCNT, 1, MAX_TCP_SYNCNT, false, 0 },
 	[NDP_TCP_USER_TIMEOUT] = { TCP_USER_TIMEOUT, 0, INT_MAX, false, 0 },
 	[NDP_TCP_NOTSENT_LOWAT] = { TCP_NOTSENT_LOWAT, INT_MIN, INT_MAX, false, 0 },
+	[NDP_TCP_MAXSEG] = { TCP_MAXSEG, 0, MAX_TCP_WINDOW, false, 0 },
+	[NDP_TCP_DEFER_ACCEPT] = { TCP_DEFER_ACCEPT, INT_MIN, INT_MAX, false, 0 },
+	[NDP_TCP_LINGER2] = { TCP_LINGER2, INT_MIN, INT_MAX, false, 0 },
+	[NDP_TCP_FASTOPEN] = { TCP_FASTOPEN, 0, INT_MAX, false, 0 },
+	[NDP_TCP_FASTOPEN_CONNECT] = { TCP_FASTOPEN_CONNECT, 0, 1, false, 0 },
 };
 
 static int ndp_tcp_option_find(int optname)
@@ -60,6 +66,8 @@ static int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_probes);
 	case NDP_TCP_SYNCNT:
 		return READ_ONCE(net->ipv4.sysctl_tcp_syn_retries);
+	case NDP_TCP_LINGER2:
+		return READ_ONCE(net->ipv4.sysctl_tcp_fin_timeout) / HZ;
 	default:
 		return val;
 	}
@@ -87,6 +95,31 @@ static void ndp_send_corked(struct ndp_sock *np)
 	spin_unlock_bh(&np->lock);
 }
 
+/* TCP counts retransmissions instead of seconds: 1, 3, 7 ... */
+static int ndp_defer_seconds(int seconds)
+{
+	int sum = 0, step = 1, n;
+
+	for (n = 0; sum < seconds && n < U8_MAX; n++) {
+		sum += step;
+		step = min(2 * step, (int)(TCP_RTO_MAX / HZ));
+	}
+	return sum;
+}
+
+/* What is remembered of a value in bounds. */
+static int ndp_tcp_option_kept(enum ndp_tcp_option_id id, int val)
+{
+	switch (id) {
+	case NDP_TCP_DEFER_ACCEPT:
+		return ndp_defer_seconds(val);
+	case NDP_TCP_LINGER2:
+		return clamp(val, -1, (int)(TCP_FIN_TIMEOUT_MAX / HZ));
+	default:
+		return ndp_tcp_options[id].truth ? !!val : val;
+	}
+}
+
 /**
  * ndp_tcp_setsockopt - set an option of SOL_TCP
  * @sk:		socket
@@ -107,7 +140,9 @@ int ndp_tcp_setsockopt(struct sock *sk, int optname, int val)
 	o = &ndp_tcp_options[id];
 	if (val < o->least || val > o->most)
 		return -EINVAL;
-	WRITE_ONCE(np->tcp_option[id], o->truth ? !!val : val);
+	if (id == NDP_TCP_MAXSEG && val && val < TCP_MIN_MSS)
+		return -EINVAL;
+	WRITE_ONCE(np->tcp_option[id], ndp_tcp_option_kept(id, val));
 	if (id == NDP_TCP_CORK && !val)
 		ndp_send_corked(np);
 	if (id == NDP_TCP_KEEPIDLE)
@@ -125,12 +160,108 @@ int ndp_tcp_setsockopt(struct sock *sk, int optname, int val)
  */
 int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val)
 {
+	const struct ndp_sock *np = ndp_sk(sk);
 	int id = ndp_tcp_option_find(optname);
 
 	if (id < 0)
 		return -ENOPROTOOPT;
-	*val = ndp_tcp_option(ndp_sk(sk), id);
+	*val = ndp_tcp_option(np, id);
+	if (id == NDP_TCP_MAXSEG)
+		*val = READ_ONCE(np->mss) ?: *val ?: TCP_MSS_DEFAULT;
 	return 0;
+}
+
+/**
+ * ndp_tcp_set_congestion - TCP_CONGESTION
+ * @optval:	name
+ * @optlen:	its length
+ *
+ * Return: 0 for the one there is, or -ENOENT, -EINVAL, -EFAULT.
+ */
+int ndp_tcp_set_congestion(sockptr_t optval, unsigned int optlen)
+{
+	char name[TCP_CA_NAME_MAX];
+	long n;
+
+	if (optlen < 1)
+		return -EINVAL;
+	n = strncpy_from_sockptr(name, optval,
+				 min_t(long, TCP_CA_NAME_MAX - 1, optlen));
+	if (n < 0)
+		return -EFAULT;
+	name[n] = 0;
+	return strcmp(name, NDP_TCP_CONGESTION) ? -ENOENT : 0;
+}
+
+/* The state that TCP would be in. */
+static u8 ndp_tcp_state(const struct ndp_sock *np)
+{
+	int state = np->inet.sk.sk_state;
+
+	if (state != TCP_ESTABLISHED)
+		return state;
+	if (ndp_over(np))
+		return TCP_CLOSE;
+	if (!np->fin_queued)
+		return np->rcv_fin ? TCP_CLOSE_WAIT : TCP_ESTABLISHED;
+	if (np->rcv_fin)
+		return TCP_LAST_ACK;
+	return ndp_fin_acked(np) ? TCP_FIN_WAIT2 : TCP_FIN_WAIT1;
+}
+
+/**
+ * ndp_tcp_info - TCP_INFO
+ * @np:		socket
+ * @info:	filled with what NDP has of it; the window that is pushed stands
+ *		for the congestion window
+ */
+void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&np->lock);
+	info->tcpi_state = ndp_tcp_state(np);
+	info->tcpi_backoff = min(np->backoff, 255U);
+	info->tcpi_probes = min(np->keep_probes, 255U);
+	info->tcpi_rto = div_u64(ndp_rto(np), NSEC_PER_USEC);
+	info->tcpi_rtt = DIV_ROUND_UP_ULL(np->srtt_ns, NSEC_PER_USEC);
+	info->tcpi_rttvar = div_u64(np->rttvar_ns, NSEC_PER_USEC);
+	info->tcpi_snd_mss = np->mss;
+	info->tcpi_rcv_mss = np->rcv_mss;
+	info->tcpi_advmss = np->mss;
+	info->tcpi_pmtu = np->mss ? np->mss + ndp_outer_len(np) + NDP_HDR_LEN : 0;
+	info->tcpi_unacked = np->flight_pkts + np->rtx_pkts;
+	info->tcpi_lost = np->rtx_pkts;
+	info->tcpi_retrans = np->rtx_pkts;
+	info->tcpi_total_retrans = np->info.retrans;
+	info->tcpi_snd_cwnd = np->iw;
+	info->tcpi_snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	info->tcpi_snd_wnd = np->snd_window;
+	info->tcpi_rcv_space = np->rcv_window;
+	info->tcpi_rcv_ssthresh = np->rcv_window;
+	info->tcpi_notsent_bytes = np->sendq_bytes;
+	info->tcpi_bytes_sent = np->info.bytes_sent;
+	info->tcpi_bytes_retrans = np->info.bytes_retrans;
+	info->tcpi_bytes_acked = np->info.bytes_acked;
+	info->tcpi_bytes_received = np->info.bytes_received;
+	info->tcpi_data_segs_out = np->info.data_sent;
+	info->tcpi_data_segs_in = np->info.data_in;
+	info->tcpi_segs_out = np->info.data_sent;
+	info->tcpi_segs_in = np->info.data_in + np->info.acks_in + np->info.nacks_in;
+	info->tcpi_reord_seen = np->info.nacks_in;
+	spin_unlock_bh(&np->lock);
+}
+
+/**
+ * ndp_orphan_time - how long a closed half waits for the peer's (TCP_LINGER2)
+ * @np:		connection
+ *
+ * Return: nanoseconds.
+ */
+u64 ndp_orphan_time(const struct ndp_sock *np)
+{
+	int seconds = ndp_tcp_option(np, NDP_TCP_LINGER2);
+
+	return (u64)max(seconds, 0) * NSEC_PER_SEC;
 }
 
 /**

@@ -29,8 +29,8 @@ void ndp_rto_init(struct ndp_sock *np)
 {
 	const struct net *net = sock_net(ndp_to_sk(np));
 	struct dst_entry *dst = np->paths->path[0].dst;
-	u32 packet = np->mss + NDP_OUTER_LEN + NDP_HDR_LEN;
-	u32 header = NDP_OUTER_LEN + NDP_HDR_LEN;
+	u32 header = ndp_outer_len(np) + NDP_HDR_LEN;
+	u32 packet = np->mss + header;
 	u32 headers = NDP_SWITCH_LIMIT * packet / header;
 	u64 bytes, queueing, rate = NDP_RATE_DEFAULT;
 	u64 rtt = READ_ONCE(ndp_pernet(net)->base_rtt_us) * 1000ULL;
@@ -154,16 +154,26 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	if (!cb->local_drop) {
 		np->info.timeouts++;
 		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
-		np->paths->path[cb->path].losses++;
+		ndp_path_lost(np, cb->path);
+		ndp_mtu_lost(np, skb);
 	}
 	ndp_tx_lost(np, skb);
 }
 
+/* Silence doubles the timeout, once in it: packets of one round time out one by one. */
+static void ndp_rto_back_off(struct ndp_sock *np, u64 now)
+{
+	if (now < np->backoff_next)
+		return;
+	np->backoff++;
+	np->backoff_next = now + ndp_rto(np);
+}
+
 /*
  * Every packet whose time is over is lost.  While the peer stays silent only
- * the oldest is sent again, with the timeout doubling, so that nobody floods a
- * host that is down.  While the host itself refuses all, the time doubles too:
- * a link that is down costs little.
+ * the oldest is sent again, with the timeout doubling, and all others wait another
+ * one, so that nobody floods a host that is down.  While the host itself refuses
+ * all, the time doubles too: a link that is down costs little.
  */
 static void ndp_check_flight(struct ndp_sock *np, u64 now)
 {
@@ -173,10 +183,12 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 
 	while ((skb = ndp_flight_first(np))) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+		bool enough = timeout && np->backoff > 2;
 
-		if (cb->sent_at + rto > now)
+		/* Those that were put off have the time of now. */
+		if (cb->sent_at == now || (cb->sent_at + rto > now && !enough))
 			break;
-		if (ndp_still_local(np, cb) || (timeout && np->backoff > 2)) {
+		if (ndp_still_local(np, cb) || enough) {
 			cb->sent_at = now;
 			list_move_tail(&cb->list, &np->flight);
 			continue;
@@ -186,7 +198,7 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 		ndp_packet_timeout(np, skb);
 	}
 	if (timeout)
-		np->backoff++;
+		ndp_rto_back_off(np, now);
 	if (local)
 		np->local_backoff++;
 }
@@ -211,7 +223,8 @@ static void ndp_check_probe(struct ndp_sock *np, u64 now)
 static void ndp_timer_run(struct ndp_sock *np, u64 now)
 {
 	if (np->orphan_at && np->orphan_at <= now) {
-		ndp_conn_abort(np, 0, true);
+		/* As TCP: the peer learns of it when it sends something. */
+		ndp_conn_abort(np, 0, false);
 		return;
 	}
 	if (ndp_given_up(np, now) || ndp_keepalive_check(np, now)) {

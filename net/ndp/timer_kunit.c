@@ -55,10 +55,27 @@ static void ndp_rto_test_backoff(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 2 * NDP_RTO_MAX);
 }
 
+/* However many packets time out in it, a round doubles the timeout once. */
+static void ndp_rto_test_rounds(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_timer_test_sock(test);
+	u64 at = 1000 * NDP_MSEC;
+	u32 round;
+	int i;
+
+	for (round = 1; round <= 5; round++) {
+		for (i = 0; i < 10; i++)
+			ndp_rto_back_off(np, at + i * ndp_rto(np) / 20);
+		KUNIT_EXPECT_EQ(test, np->backoff, round);
+		at += ndp_rto(np);
+	}
+}
+
 static struct kunit_case ndp_rto_cases[] = {
 	KUNIT_CASE(ndp_rto_test_floor),
 	KUNIT_CASE(ndp_rto_test_estimate),
 	KUNIT_CASE(ndp_rto_test_backoff),
+	KUNIT_CASE(ndp_rto_test_rounds),
 	{}
 };
 

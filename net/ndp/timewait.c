@@ -10,8 +10,9 @@
  * after which the peer gives up retransmitting, plus that.  It also answers
  * the peer, which may have missed our last ACK.
  *
- * Tombstones are never evicted; while a namespace has NDP_TOMBSTONES_MAX of
- * them, it opens nothing that arrives.  A reboot forgets them.
+ * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of
+ * them, what arrives opens by cookies only, and their connections leave none
+ * (cookie.c).  A reboot forgets them.
  */
 #include "ndp.h"
 
@@ -23,9 +24,9 @@ struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp)
 	return kzalloc(sizeof(struct ndp_tombstone), gfp);
 }
 
-bool ndp_tomb_full(struct ndp_net *nn)
+bool ndp_tomb_full(const struct ndp_net *nn)
 {
-	return READ_ONCE(nn->tombs) >= NDP_TOMBSTONES_MAX;
+	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max);
 }
 
 /* Context: tomb_lock held.  Return: when the next expires, or U64_MAX. */
@@ -37,7 +38,7 @@ static u64 ndp_tomb_reap_list(struct ndp_net *nn, struct list_head *list,
 	list_for_each_entry_safe(tomb, next, list, list) {
 		if (tomb->expires > now)
 			return tomb->expires;
-		list_del(&tomb->list);
+		list_del_init(&tomb->list);
 		WRITE_ONCE(nn->tombs, nn->tombs - 1);
 		ndp_entry_remove(&tomb->entry);
 		kfree_rcu(tomb, rcu);
@@ -66,6 +67,26 @@ static void ndp_tomb_work(struct work_struct *work)
 	ndp_tomb_reap(nn, ktime_get_ns());
 }
 
+/* For how long a connection is remembered. */
+u64 ndp_tomb_time(bool brief)
+{
+	return brief ? NDP_TOMB_BRIEF : NDP_TOMB_LONG;
+}
+
+/* Context: tomb_lock held; @tomb in no list. */
+static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
+			   bool brief)
+{
+	struct list_head *list = brief ? &nn->tomb_short : &nn->tomb_long;
+
+	tomb->expires = ktime_get_ns() + ndp_tomb_time(brief);
+	list_add_tail(&tomb->list, list);
+	/* A pending work runs no later than the head of either list needs. */
+	if (list_is_singular(list))
+		mod_delayed_work(system_wq, &nn->tomb_work,
+				 nsecs_to_jiffies(NDP_TOMB_BRIEF) + 1);
+}
+
 /**
  * ndp_tomb_start - begin the wait of a tombstone that is in the table
  * @nn:		namespace
@@ -76,16 +97,22 @@ static void ndp_tomb_work(struct work_struct *work)
  */
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb, bool brief)
 {
-	u64 hold = brief ? NDP_TOMB_BRIEF : NDP_TOMB_LONG;
-
 	spin_lock_bh(&nn->tomb_lock);
-	tomb->expires = ktime_get_ns() + hold;
-	list_add_tail(&tomb->list, brief ? &nn->tomb_short : &nn->tomb_long);
+	ndp_tomb_queue(nn, tomb, brief);
 	WRITE_ONCE(nn->tombs, nn->tombs + 1);
-	/* A pending work runs no later than the head of either list needs. */
-	if (list_is_singular(brief ? &nn->tomb_short : &nn->tomb_long))
-		mod_delayed_work(system_wq, &nn->tomb_work,
-				 nsecs_to_jiffies(NDP_TOMB_BRIEF) + 1);
+	spin_unlock_bh(&nn->tomb_lock);
+}
+
+/* The peer tells, after the end, that it has nothing left to retransmit. */
+static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
+{
+	spin_lock_bh(&nn->tomb_lock);
+	/* In no list while it is being removed. */
+	if (!list_empty(&tomb->list) &&
+	    tomb->expires > ktime_get_ns() + NDP_TOMB_BRIEF) {
+		list_del(&tomb->list);
+		ndp_tomb_queue(nn, tomb, true);
+	}
 	spin_unlock_bh(&nn->tomb_lock);
 }
 
@@ -99,7 +126,7 @@ void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb, bool brief)
  *
  * Context: softirq, RCU read side.
  */
-void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
+void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 		  const struct sk_buff *skb)
 {
 	const struct ndphdr *nh = (struct ndphdr *)(udp_hdr(skb) + 1);
@@ -110,13 +137,15 @@ void ndp_tomb_rcv(struct net *net, const struct ndp_tombstone *tomb,
 		return;
 	}
 	NDP_INC(net, TOMB_HITS);
+	if (type == NDP_ACK && nh->flags & NDP_F_LAST && !tomb->aborted)
+		ndp_tomb_shorten(ndp_pernet(net), tomb);
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
 		return;
 	if (tomb->aborted)
-		ndp_send_reply(net, skb, NDP_RST, 0);
+		ndp_send_reply(net, skb, NDP_RST, 0, 0);
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
-		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST);
+		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST, 0);
 }
 
 void ndp_tomb_net_init(struct ndp_net *nn)

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP over UDP: the kernel socket on which a namespace receives.
+ * AF_NDP over UDP: the kernel sockets on which a namespace receives.
  *
- * Bound when a namespace makes its first AF_NDP socket, closed with the
- * namespace.  Packets reach ndp_rcv() in the receive softirq and never enter
- * the UDP socket's own queue.
+ * Bound when a namespace makes its first AF_NDP socket, that of IPv6 with the first
+ * of protocol 1, closed with the namespace.  Packets reach ndp_rcv() in the receive
+ * softirq and never enter the UDP socket's own queue.
  */
 #include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <net/icmp.h>
+#include <net/ipv6.h>
 #include <compat/udp_tunnel.h>
 #include "ndp.h"
 
 /* UDP's encap types name those it must know; any other value will do. */
 #define NDP_UDP_ENCAP	100
 
+/* Context: RCU read side.  Return: the connection that sent @nh to @to, held. */
 static struct ndp_sock *ndp_udp_err_conn(struct net *net,
-					 const struct iphdr *iph,
+					 const struct in6_addr *to,
 					 const struct ndphdr *nh)
 {
 	struct ndp_key key = {
@@ -24,10 +27,9 @@ static struct ndp_sock *ndp_udp_err_conn(struct net *net,
 		.acceptor = !!(nh->vdt & NDP_FROM_ACCEPTOR),
 	};
 	struct ndp_entry *e;
-	struct ndp_sock *np;
 
 	if (key.acceptor) {
-		key.initiator = iph->daddr;
+		key.initiator = *to;
 		key.iport = nh->dport;
 		key.aport = nh->sport;
 	} else {
@@ -35,12 +37,31 @@ static struct ndp_sock *ndp_udp_err_conn(struct net *net,
 		key.aport = nh->dport;
 	}
 	e = ndp_entry_lookup(&key);
-	if (!e || e->tombstone)
-		return NULL;
-	np = container_of(e, struct ndp_sock, entry);
-	if (!refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt))
-		return NULL;
-	return np;
+	return e && !e->tombstone ? ndp_conn_get(e) : NULL;
+}
+
+/* "Port unreachable", by the ICMP of the family of the packet that met it. */
+static bool ndp_udp_refused(const struct sock *udp, const struct sk_buff *skb)
+{
+	const struct icmp6hdr *icmp6 = icmp6_hdr(skb);
+	const struct icmphdr *icmp = icmp_hdr(skb);
+
+	if (udp->sk_family == AF_INET)
+		return icmp->type == ICMP_DEST_UNREACH &&
+		       icmp->code == ICMP_PORT_UNREACH;
+	return icmp6->icmp6_type == ICMPV6_DEST_UNREACH &&
+	       icmp6->icmp6_code == ICMPV6_PORT_UNREACH;
+}
+
+static struct in6_addr ndp_udp_err_to(const struct sock *udp,
+				      const struct sk_buff *skb)
+{
+	struct in6_addr to;
+
+	if (udp->sk_family == AF_INET6)
+		return ((const struct ipv6hdr *)skb->data)->daddr;
+	ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &to);
+	return to;
 }
 
 /*
@@ -61,20 +82,19 @@ static int ndp_udp_err_lookup(struct sock *udp, struct sk_buff *skb)
 static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 			COMPAT_ENCAP_ERR_ARGS)
 {
-	const struct iphdr *iph = (const struct iphdr *)skb->data;
-	unsigned int off = (iph->ihl << 2) + sizeof(struct udphdr);
-	const struct icmphdr *icmp = icmp_hdr(skb);
+	unsigned int off = COMPAT_ENCAP_ERR_OFFSET(skb);
+	struct in6_addr to = ndp_udp_err_to(udp, skb);
 	struct ndp_sock *np;
 	struct ndphdr nhbuf;
 	struct ndphdr *nh;
 
-	if (icmp->type != ICMP_DEST_UNREACH || icmp->code != ICMP_PORT_UNREACH)
+	if (!ndp_udp_refused(udp, skb))
 		return;
 	nh = skb_header_pointer(skb, off, sizeof(nhbuf), &nhbuf);
 	if (!nh)
 		return;
 	rcu_read_lock();
-	np = ndp_udp_err_conn(sock_net(udp), iph, nh);
+	np = ndp_udp_err_conn(sock_net(udp), &to, nh);
 	rcu_read_unlock();
 	if (!np)
 		return;
@@ -85,12 +105,13 @@ static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 	sock_put(ndp_to_sk(np));
 }
 
-static int ndp_udp_open(struct net *net, struct ndp_net *nn)
+static int ndp_udp_open(struct net *net, int family, struct socket **udp)
 {
+	/* No checksums, neither sent nor asked for: see ip.c. */
 	struct udp_port_cfg cfg = {
-		.family = AF_INET,
-		.local_udp_port = htons(nn->udp_port),
-		.use_udp_checksums = 0,
+		.family = family,
+		.local_udp_port = htons(ndp_pernet(net)->udp_port),
+		.ipv6_v6only = 1,
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = NDP_UDP_ENCAP,
@@ -106,28 +127,30 @@ static int ndp_udp_open(struct net *net, struct ndp_net *nn)
 		return err;
 	setup_udp_tunnel_sock(net, sock->sk, &tunnel);
 	/* Pairs with smp_load_acquire() in ndp_udp_get(). */
-	smp_store_release(&nn->udp, sock);
+	smp_store_release(udp, sock);
 	return 0;
 }
 
 /**
  * ndp_udp_get - make sure that the namespace receives
  * @net:	namespace
+ * @family:	AF_INET or AF_INET6
  *
  * Context: process.
- * Return: 0, -EADDRINUSE when something else has the UDP port, -ENOMEM.
+ * Return: 0, -EADDRINUSE when something else has the UDP port, -EAFNOSUPPORT, -ENOMEM.
  */
-int ndp_udp_get(struct net *net)
+int ndp_udp_get(struct net *net, int family)
 {
 	struct ndp_net *nn = ndp_pernet(net);
+	struct socket **udp = family == AF_INET ? &nn->udp : &nn->udp6;
 	int err = 0;
 
 	/* Pairs with smp_store_release() in ndp_udp_open(). */
-	if (smp_load_acquire(&nn->udp))
+	if (smp_load_acquire(udp))
 		return 0;
 	mutex_lock(&nn->udp_mutex);
-	if (!nn->udp)
-		err = ndp_udp_open(net, nn);
+	if (!*udp)
+		err = ndp_udp_open(net, family, udp);
 	mutex_unlock(&nn->udp_mutex);
 	return err;
 }
@@ -136,5 +159,8 @@ void ndp_udp_net_exit(struct ndp_net *nn)
 {
 	if (nn->udp)
 		udp_tunnel_sock_release(nn->udp->sk);
+	if (nn->udp6)
+		udp_tunnel_sock_release(nn->udp6->sk);
 	nn->udp = NULL;
+	nn->udp6 = NULL;
 }

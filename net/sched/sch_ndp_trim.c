@@ -21,8 +21,8 @@
  * Checksums are patched, not computed anew: a packet that was broken on its way
  * here stays recognizable as that.
  *
- * Not done here: IPv6 extension headers, tunnels (a port sees the outer packet
- * only), and checking NDP headers, which is the endpoints' work.
+ * Not done here: tunnels (a port sees the outer packet only), and checking NDP
+ * headers, which is the endpoints' work.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -83,18 +83,23 @@ static bool ndp_view_ip4(struct sk_buff *skb, struct ndp_view *v)
 
 static bool ndp_view_ip6(struct sk_buff *skb, struct ndp_view *v)
 {
+	int thoff = v->nhoff + sizeof(struct ipv6hdr);
 	const struct ipv6hdr *iph;
+	__be16 frag_off;
+	u8 nexthdr;
 
-	if (!pskb_may_pull(skb, v->nhoff + sizeof(*iph)))
+	if (!pskb_may_pull(skb, thoff))
 		return false;
 	iph = ndp_ip6(skb, v);
 	if (iph->version != 6)
 		return false;
 	v->v6 = true;
 	v->dscp = ipv6_get_dsfield(iph) >> 2;
-	v->thoff = v->nhoff + sizeof(*iph);
-	v->end = v->thoff + ntohs(iph->payload_len);
-	v->udp = iph->nexthdr == IPPROTO_UDP;
+	v->end = thoff + ntohs(iph->payload_len);
+	nexthdr = iph->nexthdr;
+	thoff = ipv6_skip_exthdr(skb, thoff, &nexthdr, &frag_off);
+	v->thoff = max(thoff, 0);
+	v->udp = thoff >= 0 && !frag_off && nexthdr == IPPROTO_UDP;
 	return true;
 }
 
@@ -138,7 +143,9 @@ static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
  *
  * By code point alone, as in hardware.  What says that it may be trimmed and
  * cannot be is other traffic.  Data without payload is a header already: there
- * is nothing to cut, so it is served like one, whole and unchanged.
+ * is nothing to cut, so it is served like one, whole and unchanged.  Extension
+ * headers of IPv6 stay with what is left; where that would be too long for a
+ * header at the next port, the packet is other traffic.
  *
  * May move the packet's headers into its linear part.
  */
@@ -153,7 +160,7 @@ enum ndp_class ndp_classify(struct sk_buff *skb, const struct ndp_params *p,
 	if (v->dscp != p->dscp_data || !ndp_view_udp(skb, v, p->port))
 		return NDP_CLASS_OTHER;
 	if (v->udp_end > v->keep)
-		return NDP_CLASS_DATA;
+		return v->keep <= NDP_HDR_MAX ? NDP_CLASS_DATA : NDP_CLASS_OTHER;
 	return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER : NDP_CLASS_OTHER;
 }
 
@@ -187,7 +194,7 @@ int ndp_trim(struct sk_buff *skb, const struct ndp_params *p)
 	if (v.v6) {
 		struct ipv6hdr *iph = ndp_ip6(skb, &v);
 
-		iph->payload_len = htons(v.keep - v.thoff);
+		iph->payload_len = htons(v.keep - v.nhoff - sizeof(*iph));
 		ipv6_change_dsfield(iph, INET_ECN_MASK, p->dscp_trimmed << 2);
 	} else {
 		ndp_trim_ip4(ndp_ip4(skb, &v), v.keep - v.nhoff,
@@ -226,8 +233,10 @@ static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
 	if (skb->dev->type != ARPHRD_ETHER || v->nhoff < ETH_HLEN ||
 	    !is_valid_ether_addr(eth->h_source))
 		return false;
+	/* What extension headers say does not hold for the way back. */
 	if (v->v6)
-		return !ipv6_addr_is_multicast(&ndp_ip6(skb, v)->saddr) &&
+		return v->thoff == v->nhoff + sizeof(struct ipv6hdr) &&
+		       !ipv6_addr_is_multicast(&ndp_ip6(skb, v)->saddr) &&
 		       !ipv6_addr_any(&ndp_ip6(skb, v)->saddr);
 	return !ipv4_is_multicast(ndp_ip4(skb, v)->saddr) &&
 	       !ipv4_is_zeronet(ndp_ip4(skb, v)->saddr) &&

@@ -5,6 +5,18 @@
  * socket(AF_NDP, SOCK_STREAM, 0) makes a stream socket over IPv4.  Addresses
  * are plain struct sockaddr_in with sin_family AF_INET (AF_NDP is taken as
  * well), ports are NDP's own and unrelated to those of TCP and UDP.
+ *
+ * socket(AF_NDP, SOCK_STREAM, NDP_PROTO_IPV6) makes one over IPv6, whose addresses are
+ * struct sockaddr_in6 with sin6_family AF_INET6.  As one of AF_INET6 it also reaches, and
+ * without IPV6_V6ONLY accepts, peers over IPv4, by addresses mapped into IPv6's.
+ *
+ * SOCK_SEQPACKET in SOCK_STREAM's place makes one of messages: each send() is one, and is
+ * taken whole or not at all; each recv() returns one.  MSG_MORE goes on with the message
+ * in the next send().  A message may have as many bytes as SO_SNDBUF returns; more are
+ * EMSGSIZE.  recvmsg() sets MSG_EOR at the end of a message, and MSG_TRUNC if the buffer was
+ * too short for it: the rest is lost.  One that does not fit into the receiver's SO_RCVBUF
+ * comes in parts, without MSG_EOR but for the last, and of these nothing is lost.  Streams
+ * and messages have ports of their own and do not connect to one another.
  */
 #ifndef _UAPI_LINUX_NDP_H
 #define _UAPI_LINUX_NDP_H
@@ -21,6 +33,9 @@
 #define AF_NDP		22
 #define PF_NDP		AF_NDP
 #endif
+
+/** NDP_PROTO_IPV6 - protocol of sockets over IPv6; 0 is IPv4 */
+#define NDP_PROTO_IPV6	1
 
 /** SOL_NDP - socket option level */
 #define SOL_NDP		300
@@ -39,13 +54,32 @@
  *			it, as TCP's does.  Off by default: connect() succeeds
  *			without a packet.  EISCONN once connected.
  * NDP_MAXSEG		get; int, payload bytes per packet on this connection.
+ * NDP_PRIORITY		get, set; int, NDP_PRIORITY_MIN to NDP_PRIORITY_MAX: among the
+ *			connections that receive over one device, those of a higher
+ *			priority are pulled first, and while they want more the others
+ *			wait (but see net.ndp.pull_low_share).  It orders what others
+ *			send to this socket; it can be changed at any time, and accepted
+ *			sockets have their listener's.  NDP_PRIORITY_AUTO (default) is
+ *			SO_PRIORITY's value, where TC_PRIO_BULK and TC_PRIO_FILLER come
+ *			behind 0 and all above NDP_PRIORITY_MAX are that.  Returns what
+ *			is in force.  ERANGE for a value that is none of these.
+ * NDP_PARTIAL		get, set; int, boolean.  Of SOCK_SEQPACKET: a read returns what
+ *			there is of a message and does not wait for all of it; nothing
+ *			is cut off.  MSG_EOR tells when the message ends.  EOPNOTSUPP for
+ *			streams.  Accepted sockets have their listener's.
  */
 #define NDP_INFO		1
 #define NDP_IW			2
 #define NDP_SYNC_CONNECT	3
 #define NDP_MAXSEG		4
+#define NDP_PRIORITY		5
+#define NDP_PARTIAL		6
 
 #define NDP_IW_MAX		1024
+
+#define NDP_PRIORITY_MIN	(-2)
+#define NDP_PRIORITY_MAX	7
+#define NDP_PRIORITY_AUTO	(-128)
 
 /**
  * enum ndp_state - values of ndp_info.state
@@ -163,12 +197,15 @@ struct ndp_info {
  *			NDP_A_ENTROPY nor NDP_A_MARK all paths of the
  *			destination; ENOENT if there is none
  * @NDP_CMD_PATH_GET:	dump
+ * @NDP_CMD_CONN_GET:	dump the paths that connections use, one a message, with
+ *			their counters
  */
 enum ndp_cmd {
 	NDP_CMD_UNSPEC,
 	NDP_CMD_PATH_ADD,
 	NDP_CMD_PATH_DEL,
 	NDP_CMD_PATH_GET,
+	NDP_CMD_CONN_GET,
 	__NDP_CMD_MAX,
 };
 
@@ -176,13 +213,20 @@ enum ndp_cmd {
 
 /**
  * enum ndp_attr - attributes of those commands
- * @NDP_A_DST:		be32, destination address; host bits must be zero
- * @NDP_A_PREFIX:	u8, prefix length, 32 when absent
- * @NDP_A_VIA:		be32, alias address of the destination to send to; with a
- *			prefix length below 32 the prefix in its place
+ * @NDP_A_DST:		struct in_addr or in6_addr, destination address; host bits
+ *			must be zero
+ * @NDP_A_PREFIX:	u8, prefix length, 32 or 128 when absent
+ * @NDP_A_VIA:		likewise, alias address of the destination to send to; with a
+ *			shorter prefix length the prefix in its place
  * @NDP_A_ENTROPY:	u16, UDP source port, 49152 to 65535; 0 draws one per
  *			connection at random
  * @NDP_A_MARK:		u32, routing mark
+ * @NDP_A_LOCAL_PORT:	u16, NDP port of the connection here
+ * @NDP_A_PEER_PORT:	u16, and at the peer, which NDP_A_DST is
+ * @NDP_A_ACKS:		u32, packets acknowledged that went by the path
+ * @NDP_A_NACKS:	u32, packets trimmed on it
+ * @NDP_A_LOSSES:	u32, packets lost on it
+ * @NDP_A_LEFT_OUT:	u32, not used for so many microseconds; absent: it is used
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -191,6 +235,12 @@ enum ndp_attr {
 	NDP_A_VIA,
 	NDP_A_ENTROPY,
 	NDP_A_MARK,
+	NDP_A_LOCAL_PORT,
+	NDP_A_PEER_PORT,
+	NDP_A_ACKS,
+	NDP_A_NACKS,
+	NDP_A_LOSSES,
+	NDP_A_LEFT_OUT,
 	__NDP_A_MAX,
 };
 

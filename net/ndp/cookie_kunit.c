@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: which cookies are good.
+ */
+#include <kunit/test.h>
+
+struct ndp_cookie_test {
+	struct ndp_net	*nn;
+	struct ndp_key	key;
+};
+
+static int ndp_cookie_test_init(struct kunit *test)
+{
+	struct ndp_cookie_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->nn = kunit_kzalloc(test, sizeof(*t->nn), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->nn);
+	spin_lock_init(&t->nn->tomb_lock);
+	ndp_cookie_net_init(t->nn);
+	t->key.conn_id = cpu_to_be64(0x123456789abcdefULL);
+	t->key.iport = htons(40000);
+	t->key.aport = htons(5000);
+	test->priv = t;
+	return 0;
+}
+
+static bool ndp_cookie_test_good(struct ndp_cookie_test *t, u64 cookie)
+{
+	struct ndphdr nh = { };
+
+	ndp_hdr_set_cookie(&nh, cookie);
+	return ndp_cookie_good(t->nn, &t->key, &nh);
+}
+
+static u64 ndp_cookie_test_at(struct ndp_cookie_test *t, u64 at)
+{
+	return ndp_cookie_value(t->nn, &t->key, at);
+}
+
+/* Only the one that was given, to the bit, and to whom it was given. */
+static void ndp_cookie_test_bits(struct kunit *test)
+{
+	struct ndp_cookie_test *t = test->priv;
+	u64 cookie = ndp_cookie_make(t->nn, &t->key);
+	struct ndp_key key = t->key;
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, cookie));
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, 0));
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie ^ BIT_ULL(i)));
+	t->key.conn_id ^= cpu_to_be64(1);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+	t->key = key;
+	t->key.initiator.s6_addr32[3] ^= htonl(1);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+	t->key = key;
+	t->key.iport ^= htons(1);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+	t->key = key;
+	t->key.aport ^= htons(1);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+	t->key = key;
+	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, cookie));
+	ndp_cookie_net_init(t->nn);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+}
+
+/* None of the future, and none of a time that looks the same in its bits. */
+static void ndp_cookie_test_age(struct kunit *test)
+{
+	struct ndp_cookie_test *t = test->priv;
+	u64 now = ndp_cookie_now();
+
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, ndp_cookie_test_at(t, now + 100)));
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, ndp_cookie_test_at(t, now + 65536)));
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, ndp_cookie_test_at(t, now - 65536)));
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, ndp_cookie_test_at(t, 0)));
+}
+
+/* A connection that ended without a tombstone uses up those that were made until then. */
+static void ndp_cookie_test_retire(struct kunit *test)
+{
+	struct ndp_cookie_test *t = test->priv;
+	u64 cookie = ndp_cookie_make(t->nn, &t->key);
+	struct ndp_key other = t->key;
+
+	/* Of another class. */
+	other.conn_id ^= cpu_to_be64(1);
+	ndp_cookie_retire(t->nn, &other, 0);
+	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, cookie));
+	ndp_cookie_retire(t->nn, &t->key, 0);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
+	/* One made later is good. */
+	t->nn->cookie_floor[ndp_cookie_class(&t->key)]--;
+	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, ndp_cookie_make(t->nn, &t->key)));
+}
+
+static struct kunit_case ndp_cookie_cases[] = {
+	KUNIT_CASE(ndp_cookie_test_bits),
+	KUNIT_CASE(ndp_cookie_test_age),
+	KUNIT_CASE(ndp_cookie_test_retire),
+	{}
+};
+
+static struct kunit_suite ndp_cookie_suite = {
+	.name = "ndp_cookie",
+	.init = ndp_cookie_test_init,
+	.test_cases = ndp_cookie_cases,
+};
+
+kunit_test_suite(ndp_cookie_suite);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP messages: what send and receive do on SOCK_SEQPACKET, for remote procedure
+ * calls (NDP paper, sections 2.2 and 3).
+ *
+ * The last packet of a message carries EOM.  A message is queued whole or not at
+ * all, so that neither a fault, a full buffer nor a signal leaves half of one; what
+ * MSG_MORE began waits aside for its end.  A reader waits for the end of the first
+ * message in the receive queue, which is kept until all of it was copied.
+ *
+ * The receive buffer may be too small for a message.  Then its reader gets what is
+ * there once the peer may send no more, without MSG_EOR, and from there on the rest of
+ * that message as it comes (as NDP_PARTIAL has it for all).
+ *
+ * Non-goals: messages that overtake one another (one connection for each does
+ * that), and messages beyond the send buffer.
+ */
+#include "ndp.h"
+
+/*
+ * Fill packets of up to one segment with all of @msg.  Return: 0 or an error; @list
+ * is to be purged then.
+ */
+static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
+			struct sk_buff_head *list)
+{
+	struct sock *sk = ndp_to_sk(np);
+	u32 mss = READ_ONCE(np->mss);
+	int err = 0;
+
+	while (!err && msg_data_left(msg)) {
+		struct sk_buff *skb = alloc_skb(0, sk->sk_allocation);
+
+		if (!skb)
+			return -ENOBUFS;
+		__skb_queue_tail(list, skb);
+		err = ndp_fill_skb(sk, skb, msg, mss);
+	}
+	return err;
+}
+
+/* Queue the packets of a message, or of a part of it.  Context: np->lock held. */
+static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
+			  bool ends)
+{
+	struct sk_buff *skb;
+
+	skb_queue_walk(list, skb) {
+		ndp_wmem_charge(np, skb);
+		np->unended_bytes += skb->len;
+	}
+	skb_queue_splice_tail_init(list, &np->unended);
+	if (!ends || skb_queue_empty(&np->unended))
+		return;
+	ndp_tx_cb(skb_peek_tail(&np->unended))->flags = NDP_F_EOM;
+	np->sendq_bytes += np->unended_bytes;
+	np->unended_bytes = 0;
+	skb_queue_splice_tail_init(&np->unended, &np->sendq);
+	ndp_output(np);
+}
+
+/* What @len bytes weigh. */
+static u32 ndp_msg_truesize(const struct ndp_sock *np, size_t len)
+{
+	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(0);
+}
+
+static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
+			long *timeo)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct sk_buff_head list;
+	int err = 0;
+	bool ends;
+
+	if (np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
+		return -EMSGSIZE;
+	/* What is begun is not waited with: it may itself have filled the buffer. */
+	if (!np->unended_bytes)
+		err = ndp_send_wait(sk, ndp_msg_truesize(np, len), timeo);
+	if (err)
+		return err;
+	__skb_queue_head_init(&list);
+	err = ndp_msg_fill(np, msg, &list);
+	if (err) {
+		__skb_queue_purge(&list);
+		return err;
+	}
+	ends = !(msg->msg_flags & MSG_MORE) || msg->msg_flags & MSG_EOR;
+	spin_lock_bh(&np->lock);
+	ndp_msg_queue(np, &list, ends);
+	spin_unlock_bh(&np->lock);
+	ndp_send_late(np);
+	return len;
+}
+
+int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	long timeo;
+	int n;
+
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	lock_sock(sk);
+	n = ndp_send_begin(sock, msg, &timeo);
+	if (!n)
+		n = ndp_msg_send(ndp_sk(sk), msg, len, &timeo);
+	if (n < 0)
+		n = sk_stream_error(sk, msg->msg_flags, n);
+	release_sock(sk);
+	return n;
+}
+
+/* The packet behind @skb, or the first; softirqs may add to the queue. */
+static struct sk_buff *ndp_msg_next(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sk_buff_head *queue = &ndp_to_sk(np)->sk_receive_queue;
+
+	spin_lock_bh(&np->lock);
+	skb = skb ? skb_peek_next(skb, queue) : skb_peek(queue);
+	spin_unlock_bh(&np->lock);
+	return skb;
+}
+
+/**
+ * struct ndp_msg - the first message of a receive queue
+ * @len:	bytes of it that are there
+ * @copied:	of them, copied to the reader
+ * @whole:	its end is there
+ */
+struct ndp_msg {
+	u32			len;
+	u32			copied;
+	bool			whole;
+};
+
+/*
+ * Copy up to @max bytes of it to @msg, and look how long it is.
+ * Context: lock_sock held.  Return: 0 or -EFAULT; the queue is as it was.
+ */
+static int ndp_msg_copy(struct ndp_sock *np, struct msghdr *msg, size_t max,
+			struct ndp_msg *m, struct sk_buff **stamped)
+{
+	struct sk_buff *skb = NULL;
+
+	memset(m, 0, sizeof(*m));
+	while (!m->whole && (skb = ndp_msg_next(np, skb))) {
+		u32 off = ndp_rx_cb(skb)->off;
+		u32 n = min_t(size_t, max - m->copied, skb->len - off);
+
+		if (n && skb_copy_datagram_msg(skb, off, msg, n))
+			return -EFAULT;
+		if (n)
+			ndp_rx_stamp(ndp_to_sk(np), skb, stamped);
+		m->copied += n;
+		m->len += skb->len - off;
+		m->whole = ndp_rx_cb(skb)->eom;
+	}
+	return 0;
+}
+
+/* @len bytes were read.  Context: lock_sock held. */
+static void ndp_msg_consume(struct ndp_sock *np, u32 len)
+{
+	while (len) {
+		struct sk_buff *skb = ndp_msg_next(np, NULL);
+		struct ndp_rx_cb *cb = ndp_rx_cb(skb);
+		u32 n = min(len, skb->len - cb->off);
+
+		len -= n;
+		cb->off += n;
+		WRITE_ONCE(np->read_bytes, np->read_bytes + n);
+		np->rcv_split = cb->off < skb->len || !cb->eom;
+		if (cb->off == skb->len)
+			ndp_rx_consumed(np, skb);
+	}
+}
+
+/**
+ * ndp_msg_readable - may a reader have something?
+ * @np:		connection
+ *
+ * A whole message; or a part, if that was asked for, or if the peer waits for room.
+ *
+ * Context: any; without np->lock, an estimate.
+ */
+bool ndp_msg_readable(const struct ndp_sock *np)
+{
+	if (READ_ONCE(np->rcv_msgs))
+		return true;
+	if (!ndp_inq(np))
+		return false;
+	return READ_ONCE(np->partial) || READ_ONCE(np->rcv_split) ||
+	       (!READ_ONCE(np->reserved) && !ndp_room(np));
+}
+
+/* Wait for a message.  Return: 1, 0 at the end, or an error. */
+static int ndp_msg_wait(struct ndp_sock *np, long timeo)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	for (;;) {
+		bool over = ndp_rx_over(sk);
+		int n;
+
+		if (ndp_msg_readable(np))
+			return 1;
+		n = over ? ndp_rx_ended(sk) : ndp_rx_may_wait(timeo);
+		if (n <= 0)
+			return n;
+		ndp_open_now(np);
+		ndp_rx_wait(sk, &timeo, NULL);
+	}
+}
+
+static int ndp_msg_receive(struct ndp_sock *np, struct msghdr *msg, size_t len,
+			   int flags, struct sk_buff **stamped)
+{
+	struct ndp_msg m;
+	bool split;
+	int err;
+
+	err = ndp_msg_copy(np, msg, len, &m, stamped);
+	if (err)
+		return err;
+	split = !m.whole || np->partial || np->rcv_split;
+	if (m.whole && (!split || m.copied == m.len))
+		msg->msg_flags |= MSG_EOR;
+	if (!split && m.copied < m.len)
+		msg->msg_flags |= MSG_TRUNC;
+	if (!(flags & MSG_PEEK))
+		ndp_msg_consume(np, split ? m.copied : m.len);
+	return flags & MSG_TRUNC && !split ? m.len : m.copied;
+}
+
+int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		    int flags)
+{
+	struct sk_buff *stamped = NULL;
+	struct sock *sk = sock->sk;
+	int n = -ENOTCONN;
+
+	if (flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	if (flags & MSG_ERRQUEUE)
+		return -EAGAIN;
+	lock_sock(sk);
+	if (sk->sk_state != TCP_LISTEN)
+		n = ndp_msg_wait(ndp_sk(sk), sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	if (n > 0)
+		n = ndp_msg_receive(ndp_sk(sk), msg, len, flags, &stamped);
+	release_sock(sk);
+	if (stamped) {
+		sock_recv_timestamp(msg, sk, stamped);
+		consume_skb(stamped);
+	}
+	return n;
+}

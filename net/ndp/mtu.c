@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP and the MTU of paths.
+ *
+ * Payload is cut to fit the route of every path: the smallest MTU of all decides, as
+ * any packet may take any path.  Routes learn of smaller ones in mid-path by ICMP, and
+ * of interfaces and administrators at once; each packet's route is asked, so that the
+ * next cut is right.  What had its number before keeps its bytes and goes as fragments
+ * of IP (ip.c), what was only queued is cut anew.
+ *
+ * Black holes swallow large packets and send no ICMP.  A large packet that was lost
+ * four times in a row, while no other large one arrived, is taken for a sign of one:
+ * for a second nothing larger than 1280 bytes leaves, which every IPv6 network and
+ * nearly every one of IPv4 carries.  Then large ones are tried again; while they fail,
+ * after twice as long each time.
+ * A cable that was pulled looks the same, and costs a second of small packets.
+ *
+ * Non-goals: searching for the size in between (RFC 8899).
+ */
+#include <net/dst.h>
+#include "ndp.h"
+
+/* The largest packet that leaves while a black hole is suspected. */
+#define NDP_MTU_SAFE		IPV6_MIN_MTU
+
+/* So often in a row a large packet is lost before that, as for TCP's tcp_retries1. */
+#define NDP_HOLE_TIMEOUTS	4
+
+/* For so long, and doubled at most so often: a good quarter of an hour. */
+#define NDP_HOLE_TIME		(1000 * NDP_MSEC)
+#define NDP_HOLE_DOUBLINGS	10
+
+static u32 ndp_mtu_of_paths(const struct ndp_paths *paths)
+{
+	u32 mtu = 65535;
+	u16 i;
+
+	for (i = 0; i < paths->n; i++)
+		if (paths->path[i].mtu)
+			mtu = min(mtu, paths->path[i].mtu);
+	return mtu;
+}
+
+static void ndp_mtu_sync(struct ndp_sock *np)
+{
+	u32 least = ndp_is_ip4(&np->peer) ? 576 : IPV6_MIN_MTU;
+	u32 mtu = max(ndp_mtu_of_paths(np->paths), least);
+	u32 mss;
+
+	if (np->small_until)
+		mtu = min_t(u32, mtu, NDP_MTU_SAFE);
+	mss = mtu - ndp_outer_len(np) - NDP_HDR_LEN;
+	if (np->tcp_option[NDP_TCP_MAXSEG])
+		mss = min_t(u32, mss, np->tcp_option[NDP_TCP_MAXSEG]);
+	/* Writers read it without the lock. */
+	WRITE_ONCE(np->mss, mss);
+}
+
+/**
+ * ndp_mtu_note - a path is about to be used
+ * @np:		connection
+ * @path:	the path
+ * @dst:	its route
+ *
+ * Context: np->lock held, or nobody else sees @np.
+ */
+void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,
+		  const struct dst_entry *dst)
+{
+	u32 mtu = dst_mtu(dst);
+
+	if (path->mtu == mtu)
+		return;
+	path->mtu = mtu;
+	ndp_mtu_sync(np);
+}
+
+/**
+ * ndp_mtu_limit - how large may a packet be, whatever its route says?
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ * Return: bytes from the IP header on, 0: as large as the route lets it.
+ */
+u32 ndp_mtu_limit(struct ndp_sock *np)
+{
+	if (!np->small_until)
+		return 0;
+	if (ktime_get_ns() < np->small_until)
+		return NDP_MTU_SAFE;
+	np->small_until = 0;
+	ndp_mtu_sync(np);
+	return 0;
+}
+
+static bool ndp_mtu_is_large(const struct ndp_sock *np, const struct sk_buff *skb)
+{
+	return skb->len + ndp_outer_len(np) + NDP_HDR_LEN > NDP_MTU_SAFE;
+}
+
+/**
+ * ndp_mtu_lost - a packet was not answered in time
+ * @np:		connection
+ * @skb:	numbered packet
+ *
+ * Context: np->lock held.
+ */
+void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	if (cb->limited || !ndp_mtu_is_large(np, skb))
+		return;
+	if (cb->large_in != np->large_in) {
+		cb->large_in = np->large_in;
+		cb->timeouts = 0;
+	}
+	cb->timeouts++;
+	if (cb->timeouts < NDP_HOLE_TIMEOUTS || np->small_until)
+		return;
+	np->small_until = ktime_get_ns() + (NDP_HOLE_TIME << np->small_level);
+	np->small_level = min(np->small_level + 1, NDP_HOLE_DOUBLINGS);
+	NDP_INC(sock_net(ndp_to_sk(np)), MTU_HOLE);
+	ndp_mtu_sync(np);
+}
+
+/**
+ * ndp_mtu_arrived - a packet was acknowledged
+ * @np:		connection
+ * @skb:	numbered packet
+ *
+ * Context: np->lock held.
+ */
+void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	if (ndp_tx_cb(skb)->limited || !ndp_mtu_is_large(np, skb))
+		return;
+	np->large_in++;
+	np->small_level = 0;
+}
+
+/**
+ * ndp_mtu_cut - cut a queued packet to today's size
+ * @np:		connection
+ * @skb:	first of its send queue, without a number
+ *
+ * What is over follows it in the queue.  Without memory the packet stays as it is, to
+ * go as fragments.
+ *
+ * Context: np->lock held.
+ */
+void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb)
+{
+	int over = skb->len - np->mss;
+	struct sk_buff *rest;
+
+	if (over <= 0)
+		return;
+	rest = alloc_skb(0, GFP_ATOMIC);
+	if (!rest)
+		return;
+	ndp_wmem_uncharge(np, skb);
+	skb_split(skb, rest, np->mss);
+	skb->truesize -= over;
+	rest->truesize += over;
+	/* A message ends where it did. */
+	ndp_tx_cb(rest)->flags = ndp_tx_cb(skb)->flags;
+	ndp_tx_cb(skb)->flags = 0;
+	ndp_wmem_charge(np, skb);
+	ndp_wmem_charge(np, rest);
+	__skb_queue_after(&np->sendq, skb, rest);
+}

@@ -5,7 +5,7 @@
 # has KUnit; their results are in debugfs.
 . "$(dirname "$0")/lib.sh"
 
-suites="ndp_path ndp_psn ndp_pull ndp_rto sch_ndp_trim sch_ndp_wrr"
+suites="ndp_cookie ndp_path ndp_psn ndp_pull ndp_rto sch_ndp_trim sch_ndp_wrr"
 results=/sys/kernel/debug/kunit
 
 [ -d $results ] || skip_all "this kernel has no KUnit"

@@ -47,6 +47,9 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/selftest.XXXXXX") || exit $KSFT_FAIL
 # A debug kernel takes ten times as long: a tenth of what is done many times.
 # shellcheck disable=SC2034
 FEWER=$([ -e /sys/kernel/debug/kmemleak ] && echo 10 || echo 1)
+# Of which IP the networks are, and how long their prefixes.
+FAMILY=${FAMILY:-4}
+NET_LEN=$((FAMILY == 4 ? 24 : 64))
 SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
 RANDOM=$SEED
 
@@ -245,6 +248,17 @@ lib_settings() {
 	done
 }
 
+# lib_net AREA NET [HOST]: an address of a network, or its prefix, in the family that
+# the test is about: 4, or 6 with FAMILY=6
+lib_net() {
+	if [ "$FAMILY" -eq 4 ]; then
+		echo "10.$1.$2.${3-0/$NET_LEN}"
+	else
+		# No part is 0, so that it is as the kernel prints it.
+		printf 'fd00:%x:%x::%s\n' $(($1 + 1)) $(($2 + 1)) "${3-/$NET_LEN}"
+	fi
+}
+
 # One batch of ip and one of tc commands for each namespace: a process for
 # each command would take minutes under emulation.
 lib_ip() { echo "${*:2}" >>"$TMP/ip.$1"; }
@@ -285,7 +299,11 @@ lib_sysctl() {
 	for ns; do
 		in_ns "$ns" sh -c "
 			cd /proc/sys/net
-			echo 1 >ipv6/conf/all/disable_ipv6
+			echo $((FAMILY == 4)) >ipv6/conf/all/disable_ipv6
+			echo 0 >ipv6/conf/default/accept_dad
+			echo 1 >ipv6/conf/all/keep_addr_on_down
+			echo $((FAMILY == 6)) >ipv6/conf/all/forwarding
+			echo 1 >ipv6/fib_multipath_hash_policy
 			echo 0 >ipv4/conf/all/rp_filter
 			echo 0 >ipv4/conf/default/rp_filter
 			echo 1 >ipv4/ip_forward
@@ -299,7 +317,7 @@ lib_sysctl() {
 # wire_pair [rate=] [delay=] [mtu=] [hostq=]
 #
 #	H0 eth0 ================ eth0 H1
-#	10.0.0.1                10.0.0.2
+#	10.0.0.1                10.0.0.2	${ADDRESS[0]}, ${ADDRESS[1]}
 #
 # hostq: root qdisc of both; empty: the kernel's default.
 wire_pair() {
@@ -309,11 +327,9 @@ wire_pair() {
 	require_module netwire
 	ns_add H0 H1
 	lib_sysctl "$H0" "$H1"
+	ADDRESS=("$(lib_net 0 0 1)" "$(lib_net 0 0 2)")
 	lib_cable "$H0" eth0 "$H1" eth0 0
-	lib_ip "$H0" address add 10.0.0.1/24 dev eth0
-	lib_ip "$H1" address add 10.0.0.2/24 dev eth0
-	lib_ip "$H0" neighbour replace 10.0.0.2 lladdr "$(mac 1)" nud permanent dev eth0
-	lib_ip "$H1" neighbour replace 10.0.0.1 lladdr "$(mac 0)" nud permanent dev eth0
+	lib_ends "$H0" eth0 "${ADDRESS[0]}" "$H1" eth0 "${ADDRESS[1]}" 0
 	for ns in "$H0" "$H1"; do
 		lib_qdisc "$ns" eth0 "$hostq"
 	done
@@ -350,18 +366,19 @@ leaf_spine() {
 	for ((h = 0; h < hosts; h++, n++)); do
 		l=$((h * leaves / hosts))
 		# shellcheck disable=SC2034
-		ADDRESS[h]=10.1.$h.2
+		ADDRESS[h]=$(lib_net 1 $h 2)
 		lib_cable "${HOST[h]}" eth0 "${LEAF[l]}" "h$h" $n
-		lib_ends "${HOST[h]}" eth0 "10.1.$h.2" "${LEAF[l]}" "h$h" "10.1.$h.1" 24 $n
-		lib_ip "${HOST[h]}" route add default via "10.1.$h.1"
+		lib_ends "${HOST[h]}" eth0 "${ADDRESS[h]}" "${LEAF[l]}" "h$h" "$(lib_net 1 $h 1)" $n
+		lib_ip "${HOST[h]}" route add default via "$(lib_net 1 $h 1)"
 		lib_qdisc "${HOST[h]}" eth0 "$hostq"
 		lib_qdisc "${LEAF[l]}" "h$h" "$switchq"
 	done
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++, n++)); do
-			link=10.2.$((l * spines + s))
+			link=$((l * spines + s))
 			lib_cable "${LEAF[l]}" "u$s" "${SPINE[s]}" "d$l" $n
-			lib_ends "${LEAF[l]}" "u$s" "$link.1" "${SPINE[s]}" "d$l" "$link.2" 24 $n
+			lib_ends "${LEAF[l]}" "u$s" "$(lib_net 2 $link 1)" \
+				"${SPINE[s]}" "d$l" "$(lib_net 2 $link 2)" $n
 			lib_qdisc "${LEAF[l]}" "u$s" "$switchq"
 			lib_qdisc "${SPINE[s]}" "d$l" "$switchq"
 		done
@@ -371,16 +388,16 @@ leaf_spine() {
 	for ((h = 0; h < hosts; h++)); do
 		for ((s = 0; s < spines; s++)); do
 			l=$((h * leaves / hosts))
-			link=10.2.$((l * spines + s))
-			lib_ip "${SPINE[s]}" route add "10.1.$h.0/24" via "$link.1"
+			lib_ip "${SPINE[s]}" route add "$(lib_net 1 $h)" \
+				via "$(lib_net 2 $((l * spines + s)) 1)"
 		done
 		for ((l = 0; l < leaves; l++)); do
 			[ $l -ne $((h * leaves / hosts)) ] || continue
 			hops=
 			for ((s = 0; s < spines; s++)); do
-				hops+=" nexthop via 10.2.$((l * spines + s)).2 dev u$s"
+				hops+=" nexthop via $(lib_net 2 $((l * spines + s)) 2) dev u$s"
 			done
-			lib_ip "${LEAF[l]}" route add "10.1.$h.0/24$hops"
+			lib_ip "${LEAF[l]}" route add "$(lib_net 1 $h)$hops"
 		done
 	done
 	lib_commit ip "${LEAF[@]}" "${SPINE[@]}"
@@ -400,11 +417,15 @@ lib_nodes() {
 	done
 }
 
-# lib_ends NS1 DEV1 ADDRESS1 NS2 DEV2 ADDRESS2 PREFIX NUMBER: addresses and
-# neighbours of a cable's two ends
+# For ip address add: good at once, even as a source.  IPv6 looks for others with the same
+# address first, or, told not to, makes it good in a moment.
+lib_at_once() { [ "$FAMILY" -eq 4 ] || echo nodad; }
+
+# lib_ends NS1 DEV1 ADDRESS1 NS2 DEV2 ADDRESS2 NUMBER: addresses and neighbours of a
+# cable's two ends
 lib_ends() {
-	lib_ip "$1" address add "$3/$7" dev "$2"
-	lib_ip "$4" address add "$6/$7" dev "$5"
-	lib_ip "$1" neighbour replace "$6" lladdr "$(mac $(($8 * 2 + 1)))" nud permanent dev "$2"
-	lib_ip "$4" neighbour replace "$3" lladdr "$(mac $(($8 * 2)))" nud permanent dev "$5"
+	lib_ip "$1" address add "$3/$NET_LEN" dev "$2" "$(lib_at_once)"
+	lib_ip "$4" address add "$6/$NET_LEN" dev "$5" "$(lib_at_once)"
+	lib_ip "$1" neighbour replace "$6" lladdr "$(mac $(($7 * 2 + 1)))" nud permanent dev "$2"
+	lib_ip "$4" neighbour replace "$3" lladdr "$(mac $(($7 * 2)))" nud permanent dev "$5"
 }

@@ -11,10 +11,16 @@
 #	served			wait for its end: its exit code, its output in
 #				$TMP/listen
 #	fetch NS ARGS...	ndp_xfer connect ARGS...; a remark if it fails
+#	flow_serve NS		as serve, for one flow
+#	flow_begin NS ADDRESS [ARGS...]	a transfer to the NS that serves, 64 KB each 20 ms, which
+#			keeps its end until flow_end; ARGS to the client
+#	flow_runs		it has begun
+#	flow_end		its end, and whether every byte has arrived
 #	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send to HOST[0]
 #	incast_sums BYTES	do the counters of HOSTs and LEAF[0]'s port h0 add up,
 #				over all that was sent there, BYTES of payload in all?
 #	quiet NS...		no socket is left there
+#	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
 
 . "$(dirname "$0")/lib.sh"
 
@@ -68,12 +74,28 @@ says() {
 	check "$name: '$pattern'" grep -q -- "$pattern" "$TMP/err"
 }
 
+json() {
+	python3 -c '
+import json, sys
+flows, ports, total = {}, {}, {}
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if "id" in r:
+        flows[r["id"]] = r
+    elif "ports" in r:
+        ports[r["ports"]] = r
+    else:
+        total = r
+print(eval(sys.argv[2]))' "$@"
+}
+
 serve() {
-	local ns=$1
+	local ns=$1 family=()
 
 	shift
+	[ "$FAMILY" -eq 4 ] || family=(-6)
 	: >"$TMP/listen"
-	in_ns "$ns" timeout 200 ndp_xfer listen "$@" >"$TMP/listen" 2>&1 &
+	in_ns "$ns" timeout 200 ndp_xfer listen "${family[@]}" "$@" >"$TMP/listen" 2>&1 &
 	SERVER=$!
 	wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
 }
@@ -85,14 +107,46 @@ served() {
 }
 
 fetch() {
-	local ns=$1 code
+	local ns=$1 out=$TMP/connect.$BASHPID code
 
 	shift
-	in_ns "$ns" timeout 200 ndp_xfer connect "$@" >"$TMP/connect.$BASHPID" 2>&1
+	in_ns "$ns" timeout 200 ndp_xfer connect "$@" >"$out" 2>&1
 	code=$?
-	[ $code -eq 0 ] ||
-		say "$*: $(sort "$TMP/connect.$BASHPID" | uniq -c | head -n 5 | tr '\n' ';')"
+	[ $code -eq 0 ] || say "$*: $(sort "$out" | uniq -c | head -n 5 | tr '\n' ';')"
 	return $code
+}
+
+FLOW_BYTES=3000000
+flow_begin() {
+	rm -f "$TMP/end"
+	FLOW_BEFORE=$(ndp_stat "$1" AckIn)
+	FLOW_NS=$1
+	background fetch "$1" -i 20 -u "$TMP/end" -s $FLOW_BYTES "${@:3}" "$2" "$FLOW_PORT"
+	FLOW=$PID
+}
+flow_serve() {
+	FLOW_PORT=$((${FLOW_PORT:-6000} + 1))
+	serve "$1" -n 1 $FLOW_PORT
+}
+flow_runs() { [ "$(ndp_stat "$FLOW_NS" AckIn)" -gt $((FLOW_BEFORE + ${1:-50})) ]; }
+flow_end() {
+	local bad=0
+
+	touch "$TMP/end"
+	wait $FLOW || bad=1
+	served || bad=1
+	return $bad
+}
+
+# Packets that came to a namespace in fragments: other traffic to a port.
+reassembled() {
+	if [ "$FAMILY" -eq 6 ]; then
+		in_ns "$1" awk '$1 == "Ip6ReasmOKs" { print $2 }' /proc/net/snmp6
+		return
+	fi
+	in_ns "$1" awk '$1 == "Ip:" && !n { n = split($0, name); next }
+		$1 == "Ip:" { for (i = 1; i <= n; i++) if (name[i] == "ReasmOKs") print $i }' \
+		/proc/net/snmp
 }
 
 senders() { ndp_total "$1" "${HOST[@]:1}"; }
@@ -146,6 +200,6 @@ incast_sums() {
 	check "trimmed by the port = data sent - whole - late" \
 		between 0 $((data - got - $(port trimmed_arrival trimmed_tail))) $late
 	check "what the port sent whole arrived whole" \
-		between 0 $(($(port data_sent) - got)) $late
+		between 0 $(($(port data_sent) + $(reassembled "${HOST[0]}") - got)) $late
 	is "every payload byte arrived" "$(ndp_stat "${HOST[0]}" DataBytesIn)" "$1"
 }

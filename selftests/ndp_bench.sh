@@ -10,22 +10,6 @@
 require_module ndp
 require_program python3
 
-# json FILE EXPRESSION: of flows (by id), total (the summary) and ports
-json() {
-	python3 -c '
-import json, sys
-flows, ports, total = {}, {}, {}
-for line in open(sys.argv[1]):
-    r = json.loads(line)
-    if "id" in r:
-        flows[r["id"]] = r
-    elif "ports" in r:
-        ports[r["ports"]] = r
-    else:
-        total = r
-print(eval(sys.argv[2]))' "$@"
-}
-
 # refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
 refused() { says "$1" "$2" "$3" timeout 60 ndp_bench "${@:4}"; }
 
@@ -46,7 +30,7 @@ cat >"$TMP/flows" <<-END
 	1->4 id 8 start 20000000000 size 300000
 	5->2 id 9 start 40000000000 size 100001
 END
-for proto in ndp tcp; do
+for proto in ndp messages tcp; do
 	check "$proto: a matrix" timeout 60 ndp_bench -H "$TMP/hosts" -p $proto \
 		-f "$TMP/flows" --verify
 	cp "$TMP/check" "$TMP/json"
@@ -82,7 +66,7 @@ cat >"$TMP/flows" <<-END
 	6->4 id 4 start 0 size 5000
 	0->1 id 5 start 0 size 6000
 END
-for proto in ndp tcp; do
+for proto in ndp messages tcp; do
 	for reply in 0 3000; do
 		bench=(timeout 100 ndp_bench -p "$proto" -f "$TMP/flows" --verify --reply "$reply")
 		"${bench[@]}" -H "$TMP/far" >"$TMP/json.far" 2>"$TMP/err" &
@@ -107,7 +91,7 @@ done
 refused "no hosts" 1 "No such file" -H "$TMP/none" -g permutation
 refused "no flows" 2 "Usage" -H "$TMP/hosts"
 refused "no such namespace" 1 "namespace nowhere" -H <(echo nowhere 10.0.0.1) -g permutation
-refused "no address" 1 "not an IPv4 address" -H <(echo - here) -g permutation
+refused "no address" 1 "not an IP address" -H <(echo - here) -g permutation
 refused "no such pattern" 2 "is not permutation" -H "$TMP/hosts" -g everyone
 refused "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -p sctp
 refused "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many

@@ -22,6 +22,9 @@
  *	psn		DATA of the connection with a first PSN that is not its own
  *	window		DATA far ahead of it and far behind
  *	pull		ACKs of packets never sent whose pull counters leap
+ *	flood		openings with connection ids and addresses of 10.99.0.0/16 at random,
+ *			DATA that wants more
+ *	cookie		cookies that nobody gave
  *
  * -a: as the acceptor would send; -c, -i, -p: connection id, initiator's port and
  * first PSN of a connection that exists; -s: from this address.  RST and valid
@@ -220,7 +223,7 @@ static void forge_length(void)
 {
 	struct header h = make(FIN, SYN);
 
-	for (int type = ACK; type <= RST; type++)
+	for (int type = ACK; type <= COOKIE; type++)
 		if (type != FIN)
 			emit(make(type, SYN), true, WHOLE);
 	emit(h, true, WHOLE);
@@ -247,7 +250,7 @@ static void forge_flags(void)
 
 static void forge_bounced(void)
 {
-	for (int type = DATA; type <= RST; type++)
+	for (int type = DATA; type <= COOKIE; type++)
 		emit(make(type, SYN | BOUNCED), true, HDR_LEN);
 }
 
@@ -284,6 +287,24 @@ static void forge_pull(void)
 	}
 }
 
+static void forge_flood(void)
+{
+	conn_id = random() ^ (__u64)random() << 32;
+	saddr = htonl(0x0a630000 | (random() & 0xffff));
+	emit(data(SYN), true, WHOLE);
+}
+
+static void forge_cookie(void)
+{
+	struct header h = make(COOKIE, SYN);
+
+	for (int bit = 0; bit < 64; bit++) {
+		h.psn_off = htonl(bit < 32 ? 1U << bit : 0);
+		h.window = htonl(bit < 32 ? 0 : 1U << (bit - 32));
+		emit(h, true, HDR_LEN);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*forge)(void);
@@ -302,6 +323,8 @@ static const struct {
 	{ "psn", forge_psn },
 	{ "window", forge_window },
 	{ "pull", forge_pull },
+	{ "flood", forge_flood },
+	{ "cookie", forge_cookie },
 };
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 
 require_module ndp
 
-leaf_spine hosts=32 leaves=1 spines=1 rate=200mbit delay=10us mtu=9000
+leaf_spine hosts=16 leaves=1 spines=1 rate=200mbit delay=10us mtu=9000
 ip -n "${HOST[0]}" link set eth0 type netwire rate 50mbit || die "no slow port"
 tc -n "${LEAF[0]}" qdisc replace dev h0 root ndp limit 4 || die "no short queue"
 incast 7 400000
@@ -21,5 +21,5 @@ is "no header was lost or returned" "$(tc_stat "${LEAF[0]}" h0 drop_header bounc
 check "the port trimmed" \
 	[ "$(tc_stat "${LEAF[0]}" h0 trimmed_arrival trimmed_tail)" -gt 0 ]
 
-incast 31 90000
-incast_sums $((7 * (400000 + 16) + 31 * (90000 + 16)))
+incast 15 180000
+incast_sums $((7 * (400000 + 16) + 15 * (180000 + 16)))

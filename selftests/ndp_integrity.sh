@@ -11,7 +11,7 @@
 
 require_module ndp sch_netem
 PORT=5000
-MSS=$((9000 - 20 - 8 - 36))
+MSS=$((9000 - (FAMILY == 4 ? 20 : 40) - 8 - 36))
 
 # transfer NAME BYTES...: each size both ways, one after the other
 transfer() {
@@ -63,7 +63,7 @@ done
 for h in 0 1; do
 	ip -n "${HOST[h]}" link set eth0 type netwire rate 10gbit ber 0
 done
-transfer "$((100 / FEWER)) MB" $((100000000 / FEWER))
+transfer "$((40 / FEWER)) MB" $((40000000 / FEWER))
 
 is "nothing was given up" \
 	"$(ndp_stat "${HOST[0]}" GivenUp) $(ndp_stat "${HOST[1]}" GivenUp)" "0 0"

@@ -70,16 +70,16 @@ for port in $OPEN $CLOSED; do
 	forged "$what: longer than it says" DropLength=64 "$H0" "$H1" long 10.0.0.2 $port
 	forged "$what: each bit flipped" DropChecksum=253 "$H0" "$H1" check 10.0.0.2 $port
 	forged "$what: other versions" DropVersion=7 "$H0" "$H1" version 10.0.0.2 $port
-	forged "$what: each type, no connection" "DropType=9 DropNoConn=7" "$H0" "$H1" \
+	forged "$what: each type, no connection" "DropType=8 DropNoConn=8" "$H0" "$H1" \
 		type 10.0.0.2 $port
-	forged "$what: control with payload" DropLength=7 "$H0" "$H1" length 10.0.0.2 $port
+	forged "$what: control with payload" DropLength=8 "$H0" "$H1" length 10.0.0.2 $port
 	forged "$what: other lengths claimed" "DropLength=1 DropNoConn=15" "$H0" "$H1" \
 		claim 10.0.0.2 $port
 	forged "$what: each flag, no connection" DropNoConn=128 "$H0" "$H1" \
 		flags 10.0.0.2 $port
 	forged "$what: each flag, from an acceptor" DropNoConn=128 "$H0" "$H1" \
 		-a flags 10.0.0.2 $port
-	forged "$what: returned control" "DropType=5 DropNoConn=2" "$H0" "$H1" \
+	forged "$what: returned control" "DropType=6 DropNoConn=2" "$H0" "$H1" \
 		bounced 10.0.0.2 $port
 	forged "$what: trimmed, no connection" DropNoConn=68 "$H0" "$H1" \
 		trimmed 10.0.0.2 $port

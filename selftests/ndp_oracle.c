@@ -1,456 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP behaves as TCP sockets do, with TCP as the oracle.
+ * AF_NDP behaves as TCP sockets do (oracle.h): making, naming and ending sockets,
+ * moving bytes, readiness, signals, options.
  *
- * Each case is written once and runs over TCP and over AF_NDP, on loopback and
- * over a cable between two namespaces.  It notes what the calls return; the two
- * notes must be the same, but for the lines in the table of
- * Documentation/differences.md: a difference that is not there, and one that is
- * there and no longer seen, are failures.
- *
- * Non-goals: how long things take, and what only AF_NDP has (ndp_sock.c).
+ * Non-goals: listeners that share a port, opening with a wait, sockets that are
+ * used again (ndp_oracle_open.c); the rest of the system (ndp_oracle_system.c).
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sockios.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <net/if.h>
-
-#include <linux/ndp.h>
-
-#include "../kselftest_harness.h"
-
-#define DIFFERENCES	"../Documentation/differences.md"
-/* For what must happen soon, ms, and what must not happen. */
-#define SOON		10000
-#define A_WHILE		300
-
-/* The two ends of a case: where its sockets are made, and their addresses. */
-enum { NEAR, FAR };
-
-static struct world {
-	int		ns[2];
-	const char	*address[2];
-} worlds[2] = {
-	{ .address = { "127.0.0.1", "127.0.0.1" } },
-	{ .address = { "10.0.0.1", "10.0.0.2" } },
-};
-
-/* What a case runs in: a process of its own. */
-static const struct world *world;
-static bool ndp;
-/* Each case has a port of its own: TCP's linger. */
-static int port;
-static FILE *notes;
-
-static void note(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(notes, format, args);
-	va_end(args);
-	fputc('\n', notes);
-	fflush(notes);
-}
-
-/* A call and what it returned. */
-static long note_call(const char *call, long result)
-{
-	if (result < 0)
-		note("%s = %s", call, strerrorname_np(errno));
-	else
-		note("%s = %ld", call, result);
-	return result;
-}
-
-#define CALL(call)	note_call(#call, (errno = 0, (long)(call)))
-
-/* Events by name, so that the notes can be read. */
-static void note_events(const char *what, int events)
-{
-	static const struct {
-		int		bit;
-		const char	*name;
-	} names[] = {
-		{ POLLIN, " IN" }, { POLLPRI, " PRI" }, { POLLOUT, " OUT" }, { POLLERR, " ERR" },
-		{ POLLHUP, " HUP" }, { POLLNVAL, " NVAL" }, { POLLRDNORM, " RDNORM" },
-		{ POLLRDBAND, " RDBAND" }, { POLLWRNORM, " WRNORM" },
-		{ POLLWRBAND, " WRBAND" }, { POLLRDHUP, " RDHUP" },
-	};
-	char text[128] = "";
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (events & names[i].bit)
-			strcat(text, names[i].name);
-	note("events of %s:%s", what, text);
-}
-
-#define ALL_EVENTS (POLLIN | POLLPRI | POLLOUT | POLLRDNORM | POLLRDBAND | POLLWRNORM | \
-		    POLLWRBAND | POLLRDHUP)
-
-/* All events of @fd, once one of @awaited is there. */
-static int events_of(int fd, int awaited, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = awaited };
-
-	poll(&p, 1, ms);
-	p.events = ALL_EVENTS;
-	poll(&p, 1, 0);
-	return p.revents;
-}
-
-#define EVENTS(fd)		note_events(#fd, events_of(fd, 0, 0))
-#define AWAIT(fd, awaited)	note_events(#fd, events_of(fd, awaited, SOON))
-
-static struct sockaddr_in address(int end, int port)
-{
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(port) };
-
-	inet_pton(AF_INET, world->address[end], &addr.sin_addr);
-	return addr;
-}
-
-static int new_socket(int end, int flags)
-{
-	if (setns(world->ns[end], CLONE_NEWNET))
-		return -1;
-	return socket(ndp ? AF_NDP : AF_INET, SOCK_STREAM | flags, 0);
-}
-
-static int bind_to(int fd, int end, int port)
-{
-	struct sockaddr_in addr = address(end, port);
-
-	return bind(fd, (struct sockaddr *)&addr, sizeof(addr));
-}
-
-static int connect_to(int fd, int port)
-{
-	struct sockaddr_in addr = address(FAR, port);
-
-	return connect(fd, (struct sockaddr *)&addr, sizeof(addr));
-}
-
-static int set_int(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value));
-}
-
-static int get_int(int fd, int level, int name)
-{
-	int value = 0;
-	socklen_t len = sizeof(value);
-
-	return getsockopt(fd, level, name, &value, &len) ? -1 : value;
-}
-
-static void must(bool ok, const char *what)
-{
-	if (!ok) {
-		note("cannot %s: %s", what, strerrorname_np(errno));
-		exit(1);
-	}
-}
-
-static int listening(int port)
-{
-	int fd = new_socket(FAR, 0);
-
-	must(fd >= 0, "make a listener");
-	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	must(!bind_to(fd, FAR, port) && !listen(fd, 8), "listen");
-	return fd;
-}
-
-static void wait_event(int fd, int event)
-{
-	struct pollfd p = { .fd = fd, .events = event };
-
-	must(poll(&p, 1, SOON) == 1, "wait for an event");
-}
-
-static void wait_in(int fd)
-{
-	wait_event(fd, POLLIN);
-}
-
-/* A socket that has asked a listener in, and sent a byte. */
-static int knock(int port)
-{
-	int fd = new_socket(NEAR, 0);
-
-	must(!connect_to(fd, port), "connect");
-	must(send(fd, "x", 1, 0) == 1, "send");
-	return fd;
-}
-
-static int client, server, listener;
-
-/* A connection that both ends know of. */
-static void pair(void)
-{
-	char byte;
-
-	listener = listening(port);
-	client = knock(port);
-	wait_in(listener);
-	server = accept(listener, NULL, NULL);
-	must(server >= 0, "accept");
-	must(recv(server, &byte, 1, 0) == 1, "receive");
-	must(send(server, &byte, 1, 0) == 1, "answer");
-	must(recv(client, &byte, 1, 0) == 1, "get an answer");
-}
-
-/* What is under way arrives. */
-static void settle(void)
-{
-	usleep(A_WHILE * 1000);
-}
-
-static void nonblock(int fd)
-{
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/* Closing with something unread resets. */
-static void reset_client(void)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	setsockopt(server, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(server);
-	wait_event(client, POLLRDHUP);
-}
-
-static void timeouts(int fd, int ms)
-{
-	struct timeval t = { .tv_usec = ms * 1000 };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
-}
-
-/* Running a case */
-
-static char *run_case(void (*body)(void), int line, const struct world *where,
-		      bool over_ndp)
-{
-	FILE *file = tmpfile();
-	char *text = NULL;
-	size_t size = 0;
-	int status;
-	pid_t pid;
-
-	if (!file)
-		return NULL;
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		world = where;
-		ndp = over_ndp;
-		port = 5000 + line;
-		notes = file;
-		signal(SIGALRM, SIG_DFL);
-		alarm(20);
-		body();
-		exit(0);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return NULL;
-	if (WIFSIGNALED(status))
-		fprintf(file, "ended by %s\n", sigabbrev_np(WTERMSIG(status)));
-	rewind(file);
-	if (getdelim(&text, &size, 0, file) < 0)
-		text = strdup("");
-	fclose(file);
-	return text;
-}
-
-/* What stands between the backquotes of a table's column; NULL: none. */
-static char *column(char **row)
-{
-	char *begin = strchr(*row, '`'), *end;
-
-	end = begin ? strchr(begin + 1, '`') : NULL;
-	if (!end)
-		return NULL;
-	*end = 0;
-	*row = end + 1;
-	return begin + 1;
-}
-
-/* Replace the line @from by @to. */
-static bool replace_line(char **text, const char *from, const char *to)
-{
-	size_t len = strlen(from);
-	char *at = *text, *out;
-
-	for (at = strstr(at, from); at; at = strstr(at + 1, from))
-		if ((at == *text || at[-1] == '\n') && at[len] == '\n')
-			break;
-	if (!at)
-		return false;
-	if (asprintf(&out, "%.*s%s%s", (int)(at - *text), *text, to, at + len) < 0)
-		return false;
-	*text = out;
-	return true;
-}
-
-/* TCP's notes with the documented differences; false: one is not seen. */
-static bool apply_differences(const char *name, char **text)
-{
-	FILE *table = fopen(DIFFERENCES, "r");
-	char *line = NULL;
-	size_t size = 0;
-	bool seen = true;
-
-	if (!table)
-		return true;
-	while (getline(&line, &size, table) > 0) {
-		char *row = line, *which = column(&row), *tcp, *ours;
-
-		tcp = which && line[0] == '|' ? column(&row) : NULL;
-		ours = tcp ? column(&row) : NULL;
-		if (!ours || strcmp(which, name))
-			continue;
-		if (!replace_line(text, tcp, ours)) {
-			printf("# documented, and not seen: %s\n", tcp);
-			seen = false;
-		}
-	}
-	free(line);
-	fclose(table);
-	return seen;
-}
-
-static void show(const char *who, const char *text)
-{
-	const char *end;
-
-	for (; *text; text = end + 1) {
-		end = strchrnul(text, '\n');
-		printf("# %s: %.*s\n", who, (int)(end - text), text);
-		if (!*end)
-			break;
-	}
-}
-
-static bool compare(const char *name, void (*body)(void), int line,
-		    const struct world *where)
-{
-	char *tcp = run_case(body, line, where, false);
-	char *ours = run_case(body, line, where, true);
-	char *wanted = tcp;
-	bool same;
-
-	if (!tcp || !ours || !*tcp || strstr(tcp, "cannot ") || strstr(tcp, "ended by ALRM")) {
-		show("TCP", tcp ?: "none");
-		return false;
-	}
-	same = apply_differences(name, &wanted) && !strcmp(wanted, ours);
-	if (!same) {
-		show("TCP", tcp);
-		show("NDP", ours);
-	}
-	return same;
-}
-
-static int shell(const char *format, ...)
-{
-	char command[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	return system(command);
-}
-
-static int new_ns(void)
-{
-	if (unshare(CLONE_NEWNET) || shell("ip link set lo up"))
-		return -1;
-	return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-}
-
-/* Once for all cases: a namespace alone, and two with a cable between. */
-static void __attribute__((constructor)) build_worlds(void)
-{
-	struct world *wire = &worlds[1];
-	int end;
-
-	worlds[0].ns[NEAR] = new_ns();
-	worlds[0].ns[FAR] = worlds[0].ns[NEAR];
-	wire->ns[NEAR] = new_ns();
-	wire->ns[FAR] = new_ns();
-	if (worlds[0].ns[NEAR] < 0 || wire->ns[NEAR] < 0 || wire->ns[FAR] < 0)
-		return;
-	shell("modprobe -q netwire");
-	shell("ip link add eth0 type netwire rate 1gbit delay 10us peer name eth1");
-	shell("ip link set eth1 netns /proc/%d/fd/%d", getpid(), wire->ns[NEAR]);
-	for (end = NEAR; end <= FAR; end++) {
-		if (setns(wire->ns[end], CLONE_NEWNET))
-			return;
-		shell("ip address add %s/24 dev eth%d && ip link set eth%d up",
-		      wire->address[end], end == NEAR, end == NEAR);
-	}
-}
-
-FIXTURE(tcp) { };
-
-FIXTURE_VARIANT(tcp) { const struct world *world; };
-
-FIXTURE_VARIANT_ADD(tcp, loopback) { .world = &worlds[0] };
-
-FIXTURE_VARIANT_ADD(tcp, wire) { .world = &worlds[1] };
-
-FIXTURE_SETUP(tcp) { }
-
-FIXTURE_TEARDOWN(tcp) { }
-
-#define CASE(name)							\
-static void case_##name(void);						\
-TEST_F_TIMEOUT(tcp, name, 60)						\
-{									\
-	EXPECT_TRUE(compare(#name, case_##name, __LINE__, variant->world));	\
-}									\
-static void case_##name(void)
+#include "oracle.h"
 
 /* Making sockets */
 
 CASE(socket_types)
 {
-	int family = ndp ? AF_NDP : AF_INET;
 	int two[2];
 
-	CALL(socket(family, 77, 0));
-	CALL(socket(family, SOCK_STREAM | 0x100000, 0));
-	CALL(close(socket(family, SOCK_STREAM, 0)));
-	CALL(close(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
-	CALL(socketpair(family, SOCK_STREAM, 0, two));
+	CALL(a_socket(77));
+	CALL(a_socket(SOCK_STREAM | 0x100000));
+	CALL(close(a_socket(SOCK_STREAM)));
+	CALL(close(a_socket(SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)));
+	CALL(socketpair(ndp ? AF_NDP : world->family, SOCK_STREAM, 0, two));
 }
 
 CASE(socket_flags)
@@ -496,97 +64,98 @@ CASE(sigpipe_fresh)
 CASE(names_unbound)
 {
 	int s = new_socket(NEAR, 0);
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 
-	CALL(getsockname(s, (struct sockaddr *)&addr, &len));
-	note("%u family %d port %d %s", len, addr.sin_family, addr.sin_port,
-	     inet_ntoa(addr.sin_addr));
-	CALL(getpeername(s, (struct sockaddr *)&addr, &len));
+	CALL(getsockname(s, &addr.any, &len));
+	note("%u family %d port %d %s", len, addr.any.sa_family, addr.in.sin_port,
+	     address_text(&addr));
+	CALL(getpeername(s, &addr.any, &len));
 	len = 4;
-	CALL(getsockname(s, (struct sockaddr *)&addr, &len));
+	CALL(getsockname(s, &addr.any, &len));
 	note("%u", len);
 	len = -1;
-	CALL(getsockname(s, (struct sockaddr *)&addr, &len));
+	CALL(getsockname(s, &addr.any, &len));
 	len = sizeof(addr);
 	CALL(getsockname(s, NULL, &len));
-	CALL(getsockname(s, (struct sockaddr *)&addr, NULL));
+	CALL(getsockname(s, &addr.any, NULL));
 }
 
 CASE(names_connected)
 {
-	struct sockaddr_in mine, theirs;
+	union address mine, theirs;
 	socklen_t len = sizeof(mine);
 
 	pair();
-	CALL(getsockname(client, (struct sockaddr *)&mine, &len));
-	CALL(getpeername(server, (struct sockaddr *)&theirs, &len));
-	note("same port %d, same address %d", mine.sin_port == theirs.sin_port,
-	     mine.sin_addr.s_addr == theirs.sin_addr.s_addr);
-	CALL(getsockname(server, (struct sockaddr *)&mine, &len));
-	CALL(getpeername(client, (struct sockaddr *)&theirs, &len));
-	note("port %d %d, same address %d", ntohs(mine.sin_port) - port,
-	     ntohs(theirs.sin_port) - port,
-	     mine.sin_addr.s_addr == theirs.sin_addr.s_addr);
+	CALL(getsockname(client, &mine.any, &len));
+	CALL(getpeername(server, &theirs.any, &len));
+	note("same port %d, same address %d", mine.in.sin_port == theirs.in.sin_port,
+	     same_address(&mine, &theirs));
+	CALL(getsockname(server, &mine.any, &len));
+	CALL(getpeername(client, &theirs.any, &len));
+	note("port %d %d, same address %d", ntohs(mine.in.sin_port) - port,
+	     ntohs(theirs.in.sin_port) - port,
+	     same_address(&mine, &theirs));
 }
 
 CASE(names_by_accept)
 {
-	struct sockaddr_in addr = { 0 };
+	union address addr = { 0 };
 	socklen_t len = sizeof(addr);
 	int l = listening(port), a;
 
 	knock(port);
 	wait_in(l);
-	a = accept(l, (struct sockaddr *)&addr, &len);
-	note("%d %u family %d %s", a >= 0, len, addr.sin_family, inet_ntoa(addr.sin_addr));
+	a = accept(l, &addr.any, &len);
+	note("%d %u family %d %s", a >= 0, len, addr.any.sa_family, address_text(&addr));
 	knock(port);
 	wait_in(l);
-	CALL(accept(l, (struct sockaddr *)&addr, NULL));
+	CALL(accept(l, &addr.any, NULL));
 }
 
 CASE(names_after_reset)
 {
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 
 	pair();
 	reset_client();
-	CALL(getpeername(client, (struct sockaddr *)&addr, &len));
-	CALL(getsockname(client, (struct sockaddr *)&addr, &len));
+	CALL(getpeername(client, &addr.any, &len));
+	CALL(getsockname(client, &addr.any, &len));
 }
 
 /* Binding */
 
 CASE(bind_bad)
 {
-	struct sockaddr_in addr = address(NEAR, port);
+	union address addr = address(NEAR, port);
 	int s = new_socket(NEAR, 0);
 
-	CALL(bind(s, NULL, sizeof(addr)));
-	CALL(bind(s, (struct sockaddr *)&addr, 8));
-	CALL(bind(s, (struct sockaddr *)&addr, -1));
-	CALL(bind(s, (struct sockaddr *)&addr, 1000));
-	addr.sin_family = AF_UNIX;
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
-	addr.sin_family = AF_INET;
-	inet_pton(AF_INET, "203.0.113.5", &addr.sin_addr);
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
-	inet_pton(AF_INET, "224.0.0.1", &addr.sin_addr);
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
-	inet_pton(AF_INET, "255.255.255.255", &addr.sin_addr);
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
+	CALL(bind(s, NULL, address_len()));
+	CALL(bind(s, &addr.any, 8));
+	CALL(bind(s, &addr.any, -1));
+	CALL(bind(s, &addr.any, 1000));
+	addr.any.sa_family = AF_UNIX;
+	CALL(bind(s, &addr.any, address_len()));
+	addr = named("203.0.113.5", "2001:db8::5", port);
+	CALL(bind(s, &addr.any, address_len()));
+	addr = named("224.0.0.1", "ff02::1", port);
+	CALL(bind(s, &addr.any, address_len()));
+	addr = named("255.255.255.255", "fe80::5", port);
+	CALL(bind(s, &addr.any, address_len()));
 }
 
 CASE(bind_family_unspecified)
 {
-	struct sockaddr_in addr = { .sin_family = AF_UNSPEC, .sin_port = htons(port) };
+	union address addr = any_address(port);
 	int s = new_socket(NEAR, 0);
 
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
-	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	addr.any.sa_family = AF_UNSPEC;
+	CALL(bind(s, &addr.any, address_len()));
+	addr = named("127.0.0.1", "::1", port);
+	addr.any.sa_family = AF_UNSPEC;
 	s = new_socket(NEAR, 0);
-	CALL(bind(s, (struct sockaddr *)&addr, sizeof(addr)));
+	CALL(bind(s, &addr.any, address_len()));
 }
 
 CASE(bind_twice)
@@ -610,15 +179,15 @@ CASE(bind_in_use)
 
 CASE(bind_any_conflicts)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
+	union address any = any_address(port);
 	int s = new_socket(NEAR, 0), t = new_socket(NEAR, 0);
 
-	CALL(bind(s, (struct sockaddr *)&any, sizeof(any)));
+	CALL(bind(s, &any.any, address_len()));
 	CALL(bind_to(t, NEAR, port));
 	CALL(close(s));
 	CALL(bind_to(t, NEAR, port));
 	s = new_socket(NEAR, 0);
-	CALL(bind(s, (struct sockaddr *)&any, sizeof(any)));
+	CALL(bind(s, &any.any, address_len()));
 }
 
 CASE(bind_reuse_address)
@@ -662,16 +231,16 @@ CASE(bind_beside_connection)
 
 CASE(bind_port_zero)
 {
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 	int s = new_socket(NEAR, 0), low, high;
 	FILE *range;
 
 	CALL(bind_to(s, NEAR, 0));
-	CALL(getsockname(s, (struct sockaddr *)&addr, &len));
+	CALL(getsockname(s, &addr.any, &len));
 	range = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
 	must(range && fscanf(range, "%d %d", &low, &high) == 2, "read the range");
-	note("in range %d", ntohs(addr.sin_port) >= low && ntohs(addr.sin_port) <= high);
+	note("in range %d", ntohs(addr.in.sin_port) >= low && ntohs(addr.in.sin_port) <= high);
 }
 
 CASE(bind_privileged)
@@ -731,13 +300,13 @@ CASE(listen_states)
 CASE(listener_calls)
 {
 	int l = listening(port);
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 	char byte;
 
 	CALL(recv(l, &byte, 1, MSG_DONTWAIT));
 	CALL(send(l, "x", 1, MSG_NOSIGNAL));
-	CALL(getpeername(l, (struct sockaddr *)&addr, &len));
+	CALL(getpeername(l, &addr.any, &len));
 	CALL(connect_to(l, port));
 	CALL(ioctl(l, SIOCINQ, &len));
 	CALL(shutdown(l, SHUT_WR));
@@ -857,20 +426,19 @@ CASE(accept_woken_by_shutdown)
 
 CASE(connect_bad)
 {
-	struct sockaddr_in addr = address(FAR, port);
+	union address addr = address(FAR, port);
 	int s = new_socket(NEAR, 0);
 
-	CALL(connect(s, NULL, sizeof(addr)));
-	CALL(connect(s, (struct sockaddr *)&addr, 8));
-	CALL(connect(s, (struct sockaddr *)&addr, 1));
-	CALL(connect(s, (struct sockaddr *)&addr, -1));
-	addr.sin_family = AF_UNIX;
-	CALL(connect(s, (struct sockaddr *)&addr, sizeof(addr)));
-	addr.sin_family = AF_INET;
-	inet_pton(AF_INET, "224.0.0.1", &addr.sin_addr);
-	CALL(connect(s, (struct sockaddr *)&addr, sizeof(addr)));
-	inet_pton(AF_INET, "203.0.113.5", &addr.sin_addr);
-	CALL(connect(s, (struct sockaddr *)&addr, sizeof(addr)));
+	CALL(connect(s, NULL, address_len()));
+	CALL(connect(s, &addr.any, 8));
+	CALL(connect(s, &addr.any, 1));
+	CALL(connect(s, &addr.any, -1));
+	addr.any.sa_family = AF_UNIX;
+	CALL(connect(s, &addr.any, address_len()));
+	addr = named("224.0.0.1", "ff02::1", port);
+	CALL(connect(s, &addr.any, address_len()));
+	addr = named("203.0.113.5", "2001:db8::5", port);
+	CALL(connect(s, &addr.any, address_len()));
 	EVENTS(s);
 }
 
@@ -892,7 +460,7 @@ CASE(connect_after_reset)
 
 CASE(connect_bound)
 {
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 	int l = listening(port), c = new_socket(NEAR, 0);
 
@@ -900,22 +468,173 @@ CASE(connect_bound)
 	CALL(connect_to(c, port));
 	must(send(c, "x", 1, 0) == 1, "send");
 	wait_in(l);
-	accept(l, (struct sockaddr *)&addr, &len);
-	note("port %d", ntohs(addr.sin_port) - port);
+	accept(l, &addr.any, &len);
+	note("port %d", ntohs(addr.in.sin_port) - port);
 }
 
 CASE(connect_any)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
-	struct sockaddr_in peer;
+	union address any = any_address(port);
+	union address peer;
 	socklen_t len = sizeof(peer);
 	int l = new_socket(NEAR, 0), c = new_socket(NEAR, 0);
 
-	bind(l, (struct sockaddr *)&any, sizeof(any));
+	bind(l, &any.any, address_len());
 	CALL(listen(l, 1));
-	CALL(connect(c, (struct sockaddr *)&any, sizeof(any)));
-	CALL(getpeername(c, (struct sockaddr *)&peer, &len));
-	note("%s", inet_ntoa(peer.sin_addr));
+	CALL(connect(c, &any.any, address_len()));
+	CALL(getpeername(c, &peer.any, &len));
+	note("%s", address_text(&peer));
+}
+
+/* IPv4 by sockets of IPv6 */
+
+static int mapped_call(int (*call)(int, const struct sockaddr *, socklen_t), int s,
+		       const char *text)
+{
+	union address addr = any_address(port);
+
+	inet_pton(AF_INET6, text, &addr.in6.sin6_addr);
+	return call(s, &addr.any, sizeof(addr.in6));
+}
+
+static void note_names(int s)
+{
+	union address mine = any_address(0), theirs = any_address(0);
+	socklen_t len = sizeof(mine);
+
+	getsockname(s, &mine.any, &len);
+	note("name %u %s", len, address_text(&mine));
+	len = sizeof(theirs);
+	getpeername(s, &theirs.any, &len);
+	note("peer %u %s", len, address_text(&theirs));
+}
+
+CASE(mapped)
+{
+	int l, s, a;
+	char byte;
+
+	if (!six() || world->wire) {
+		note("of IPv6, on loopback");
+		return;
+	}
+	l = new_socket(NEAR, 0);
+	CALL(mapped_call(bind, l, "::"));
+	CALL(listen(l, 4));
+	s = new_socket(NEAR, 0);
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+	CALL(send(s, "x", 1, 0));
+	wait_in(l);
+	a = accept(l, NULL, NULL);
+	note_names(s);
+	note_names(a);
+	CALL(recv(a, &byte, 1, 0));
+	CALL(get_int(a, SOL_SOCKET, SO_DOMAIN));
+	CALL(get_int(a, SOL_IPV6, IPV6_V6ONLY));
+	/* To any, and bound. */
+	s = new_socket(NEAR, 0);
+	CALL(mapped_call(connect, s, "::ffff:0.0.0.0"));
+	note_names(s);
+	port += 10000;
+	s = new_socket(NEAR, 0);
+	CALL(mapped_call(bind, s, "::ffff:127.0.0.1"));
+	CALL(mapped_call(connect, s, "::1"));
+	note_names(s);
+	CALL(mapped_call(connect, s, "::"));
+	s = new_socket(NEAR, 0);
+	CALL(mapped_call(bind, s, "::1"));
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+	CALL(mapped_call(bind, new_socket(NEAR, 0), "::ffff:203.0.113.5"));
+}
+
+CASE(mapped_refused)
+{
+	int l, s;
+
+	if (!six() || world->wire) {
+		note("of IPv6, on loopback");
+		return;
+	}
+	l = new_socket(NEAR, 0);
+	CALL(set_int(l, SOL_IPV6, IPV6_V6ONLY, 1));
+	CALL(mapped_call(bind, l, "::ffff:127.0.0.1"));
+	CALL(mapped_call(bind, l, "::"));
+	CALL(listen(l, 4));
+	s = new_socket(NEAR, 0);
+	CALL(set_int(s, SOL_IPV6, IPV6_V6ONLY, 1));
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+	s = new_socket(NEAR, 0);
+	if (ndp)
+		set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1);
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+}
+
+/* One port for both families, and who is asked. */
+CASE(both_families)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int four, l, s;
+
+	if (!six()) {
+		note("of IPv6");
+		return;
+	}
+	l = new_socket(NEAR, 0);
+	four = ndp ? socket(AF_NDP, SOCK_STREAM, 0) : socket(AF_INET, SOCK_STREAM, 0);
+	CALL(mapped_call(bind, l, "::"));
+	CALL(bind(four, (struct sockaddr *)&in, sizeof(in)));
+	close(l);
+	CALL(bind(four, (struct sockaddr *)&in, sizeof(in)));
+	l = new_socket(NEAR, 0);
+	CALL(mapped_call(bind, l, "::"));
+	CALL(set_int(l, SOL_IPV6, IPV6_V6ONLY, 1));
+	CALL(mapped_call(bind, l, "::"));
+	CALL(listen(l, 4));
+	CALL(listen(four, 4));
+	s = new_socket(NEAR, 0);
+	CALL(connect(s, (struct sockaddr *)&in, sizeof(in)));
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+	send(s, "x", 1, 0);
+	wait_in(four);
+	EVENTS(l);
+}
+
+/* Addresses of a link. */
+CASE(scopes)
+{
+	union address addr = any_address(port), mine;
+	socklen_t len = sizeof(mine);
+	int l, s;
+
+	if (!six() || !world->wire) {
+		note("of IPv6, over a cable");
+		return;
+	}
+	must(!setns(world->ns[FAR], CLONE_NEWNET), "change namespace");
+	must(!shell("ip address replace fe80::77/64 dev eth0 nodad"), "add an address");
+	inet_pton(AF_INET6, "fe80::77", &addr.in6.sin6_addr);
+	l = new_socket(FAR, 0);
+	CALL(bind(l, &addr.any, sizeof(addr.in6)));
+	addr.in6.sin6_scope_id = if_nametoindex("eth0");
+	CALL(bind(l, &addr.any, sizeof(addr.in6)));
+	CALL(listen(l, 4));
+	getsockname(l, &mine.any, &len);
+	note("%s scope %d", address_text(&mine), !!mine.in6.sin6_scope_id);
+	s = new_socket(NEAR, 0);
+	addr.in6.sin6_scope_id = 0;
+	CALL(connect(s, &addr.any, sizeof(addr.in6)));
+	addr.in6.sin6_scope_id = 99;
+	CALL(connect(s, &addr.any, sizeof(addr.in6)));
+	addr.in6.sin6_scope_id = if_nametoindex("eth1");
+	s = new_socket(NEAR, 0);
+	CALL(connect(s, &addr.any, sizeof(addr.in6)));
+	send(s, "x", 1, 0);
+	wait_in(l);
+	len = sizeof(mine);
+	s = accept(l, &mine.any, &len);
+	note("%d from %s scope %d", s >= 0, mine.in6.sin6_addr.s6_addr[0] == 0xfe ? "a link" : "?",
+	     !!mine.in6.sin6_scope_id);
+	CALL(send(s, "y", 1, 0));
 }
 
 /* Sending and receiving */
@@ -1076,7 +795,7 @@ CASE(messages)
 		{ .msg_hdr = { .msg_iov = &out[0], .msg_iovlen = 1 } },
 		{ .msg_hdr = { .msg_iov = &out[1], .msg_iovlen = 1 } },
 	};
-	struct sockaddr_in from = { 0 };
+	union address from = { 0 };
 	struct msghdr m = { .msg_iov = in, .msg_iovlen = 2, .msg_name = &from,
 			    .msg_namelen = sizeof(from) };
 
@@ -1092,13 +811,13 @@ CASE(messages)
 
 CASE(send_to_address)
 {
-	struct sockaddr_in addr = address(FAR, port), from = { 0 };
+	union address addr = address(FAR, port), from = { 0 };
 	socklen_t len = sizeof(from);
 	char byte;
 
 	pair();
-	CALL(sendto(client, "x", 1, 0, (struct sockaddr *)&addr, sizeof(addr)));
-	CALL(recvfrom(server, &byte, 1, 0, (struct sockaddr *)&from, &len));
+	CALL(sendto(client, "x", 1, 0, &addr.any, address_len()));
+	CALL(recvfrom(server, &byte, 1, 0, &from.any, &len));
 	note("%u", len);
 }
 
@@ -1283,7 +1002,7 @@ CASE(half_close_other_way)
 
 CASE(shutdown_both)
 {
-	struct sockaddr_in addr;
+	union address addr;
 	socklen_t len = sizeof(addr);
 	char byte;
 
@@ -1297,8 +1016,8 @@ CASE(shutdown_both)
 	AWAIT(client, POLLHUP);
 	settle();
 	CALL(shutdown(client, SHUT_RDWR));
-	CALL(getpeername(client, (struct sockaddr *)&addr, &len));
-	CALL(getsockname(client, (struct sockaddr *)&addr, &len));
+	CALL(getpeername(client, &addr.any, &len));
+	CALL(getsockname(client, &addr.any, &len));
 }
 
 CASE(shutdown_bad)
@@ -1417,18 +1136,6 @@ CASE(read_after_peer_closed)
 }
 
 /* Signals, threads, descriptors */
-
-static void nothing(int number) { }
-
-static void alarm_in(int ms, int flags)
-{
-	struct sigaction act = { .sa_handler = nothing, .sa_flags = flags };
-	/* Again and again, should the first come before the call that it is for. */
-	struct itimerval t = { { .tv_usec = ms * 1000 }, { .tv_usec = ms * 1000 } };
-
-	sigaction(SIGALRM, &act, NULL);
-	setitimer(ITIMER_REAL, &t, NULL);
-}
 
 CASE(interrupted)
 {
@@ -1583,17 +1290,6 @@ CASE(edge_write)
 
 /* Options */
 
-static void note_options(int fd, int level, const int *options, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		errno = 0;
-		note("%d: %d %s", options[i], get_int(fd, level, options[i]),
-		     strerrorname_np(errno) ?: "");
-	}
-}
-
 CASE(socket_options)
 {
 	static const int options[] = {
@@ -1721,15 +1417,6 @@ CASE(cork_is_not_for_ever)
 	CALL(recv(server, text, 3, MSG_WAITALL));
 }
 
-/* The far end's cable is pulled, for as long as a case runs. */
-static bool cut(bool yes)
-{
-	if (world == &worlds[0])
-		return false;
-	must(!setns(world->ns[FAR], CLONE_NEWNET), "change namespace");
-	return !shell("ip link set eth0 %s", yes ? "down" : "up");
-}
-
 CASE(keepalive)
 {
 	char byte;
@@ -1776,6 +1463,25 @@ CASE(ip_options)
 	CALL(set_int(s, SOL_IP, IP_TTL, 300));
 	CALL(set_int(s, SOL_IP, IP_TOS, 0x10));
 	CALL(get_int(s, SOL_IP, IP_TOS));
+}
+
+CASE(ip6_options)
+{
+	static const int options[] = { IPV6_V6ONLY, IPV6_UNICAST_HOPS, IPV6_TCLASS,
+				       IPV6_MTU_DISCOVER, IPV6_FREEBIND, IPV6_TRANSPARENT,
+				       IPV6_RECVPKTINFO, IPV6_RECVTCLASS, IPV6_RECVHOPLIMIT };
+	int s = new_socket(NEAR, 0);
+
+	note_options(s, SOL_IPV6, options, ARRAY_SIZE(options));
+	CALL(set_int(s, SOL_IPV6, IPV6_UNICAST_HOPS, 7));
+	CALL(get_int(s, SOL_IPV6, IPV6_UNICAST_HOPS));
+	CALL(set_int(s, SOL_IPV6, IPV6_UNICAST_HOPS, 300));
+	CALL(set_int(s, SOL_IPV6, IPV6_TCLASS, 0x10));
+	CALL(get_int(s, SOL_IPV6, IPV6_TCLASS));
+	CALL(set_int(s, SOL_IPV6, IPV6_V6ONLY, 1));
+	CALL(bind_to(s, NEAR, port));
+	CALL(set_int(s, SOL_IPV6, IPV6_V6ONLY, 0));
+	CALL(get_int(s, SOL_IPV6, IPV6_V6ONLY));
 }
 
 CASE(mark_needs_privilege)
@@ -1926,7 +1632,7 @@ CASE(closed_by_another_thread)
 CASE(two_readers)
 {
 	char byte;
-	int n = 0, status, i;
+	int i;
 
 	pair();
 	for (i = 0; i < 2; i++) {
@@ -1937,14 +1643,12 @@ CASE(two_readers)
 	send(client, "a", 1, 0);
 	settle();
 	send(client, "b", 1, 0);
-	for (i = 0; i < 2; i++)
-		n += wait(&status) > 0 && !status;
-	note("%d readers had one each", n);
+	note("%d readers had one each", all_well(2));
 }
 
 CASE(two_accepters)
 {
-	int l = listening(port), n = 0, status, i;
+	int l = listening(port), i;
 
 	for (i = 0; i < 2; i++) {
 		if (!fork())
@@ -1952,9 +1656,7 @@ CASE(two_accepters)
 	}
 	for (i = 0; i < 2; i++)
 		knock(port);
-	for (i = 0; i < 2; i++)
-		n += wait(&status) > 0 && !status;
-	note("%d accepters had one each", n);
+	note("%d accepters had one each", all_well(2));
 }
 
 /* More on readiness */

@@ -457,7 +457,7 @@ TEST_F(ndp, options)
 	socklen_t len = sizeof(val);
 
 	EXPECT_EQ(0, setsockopt(self->client, SOL_TCP, TCP_NODELAY, &val, sizeof(val)));
-	EXPECT_EQ(-1, setsockopt(self->client, SOL_TCP, TCP_MAXSEG, &val, sizeof(val)));
+	EXPECT_EQ(-1, setsockopt(self->client, SOL_TCP, TCP_MD5SIG, &val, sizeof(val)));
 	EXPECT_EQ(ENOPROTOOPT, errno);
 	EXPECT_EQ(-1, setsockopt(self->client, SOL_NDP, 99, &val, sizeof(val)));
 	EXPECT_EQ(ENOPROTOOPT, errno);
@@ -475,6 +475,53 @@ TEST_F(ndp, options)
 	EXPECT_EQ(17, info_of(self->client).iw);
 	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_MAXSEG, &val, &len));
 	EXPECT_EQ(info_of(self->client).mss, val);
+}
+
+static int priority_of(int fd)
+{
+	int val = -99;
+	socklen_t len = sizeof(val);
+
+	getsockopt(fd, SOL_NDP, NDP_PRIORITY, &val, &len);
+	return val;
+}
+
+static int set_priority(int fd, int level, int name, int val)
+{
+	return setsockopt(fd, level, name, &val, sizeof(val)) ? -errno : 0;
+}
+
+TEST_F(ndp, priority)
+{
+	static const struct {
+		int	of_socket;
+		int	priority;
+	} maps[] = { { 0, 0 }, { 1, -2 }, { 2, -1 }, { 3, 3 }, { 6, 6 }, { 7, 7 }, { 1000, 7 } };
+	unsigned int i;
+
+	EXPECT_EQ(0, priority_of(self->client));
+	for (i = 0; i < ARRAY_SIZE(maps); i++) {
+		EXPECT_EQ(0, set_priority(self->client, SOL_SOCKET, SO_PRIORITY,
+					  maps[i].of_socket));
+		EXPECT_EQ(maps[i].priority, priority_of(self->client));
+	}
+	/* Its own option comes first, until it is taken back. */
+	EXPECT_EQ(0, set_priority(self->client, SOL_NDP, NDP_PRIORITY, NDP_PRIORITY_MIN));
+	EXPECT_EQ(NDP_PRIORITY_MIN, priority_of(self->client));
+	EXPECT_EQ(-ERANGE, set_priority(self->client, SOL_NDP, NDP_PRIORITY,
+					NDP_PRIORITY_MAX + 1));
+	EXPECT_EQ(-ERANGE, set_priority(self->client, SOL_NDP, NDP_PRIORITY,
+					NDP_PRIORITY_MIN - 1));
+	EXPECT_EQ(NDP_PRIORITY_MIN, priority_of(self->client));
+	EXPECT_EQ(0, set_priority(self->client, SOL_NDP, NDP_PRIORITY, NDP_PRIORITY_AUTO));
+	EXPECT_EQ(7, priority_of(self->client));
+	/* The listener's is that of what it accepts. */
+	EXPECT_EQ(0, set_priority(self->listener, SOL_NDP, NDP_PRIORITY, 5));
+	establish();
+	EXPECT_EQ(5, priority_of(self->server));
+	EXPECT_EQ(0, set_priority(self->server, SOL_NDP, NDP_PRIORITY, 1));
+	EXPECT_EQ(1, priority_of(self->server));
+	EXPECT_EQ(5, priority_of(self->listener));
 }
 
 TEST_F(ndp, info)

@@ -3,9 +3,9 @@
  * Transfers for tests: connections that carry numbered data in both directions
  * at once, checked by content at both ends.
  *
- *	ndp_xfer listen [-p tcp|ndp] [-n CONNECTIONS] [-dfiw] PORT
+ *	ndp_xfer listen [-6] [-p tcp|ndp] [-n CONNECTIONS] [-dfiw] PORT
  *	ndp_xfer connect [-p tcp|ndp] [-n CONNECTIONS] [-j AT-ONCE] [-s BYTES]
- *		[-r BYTES] [-dfituw] ADDRESS PORT
+ *		[-r BYTES] [-dfgituw] ADDRESS PORT
  *
  * The client tells the server in 16 bytes how much it will send and how much it
  * wants back (-s, -r); both directions then run at the same time.  Content is a
@@ -14,7 +14,9 @@
  * many it accepted.  -d: the listener only accepts and waits for the end, the
  * client only connects, sends one byte and closes.
  *
+ *	-6	a listener of IPv6, which takes IPv4 as well
  *	-f	the server speaks first, on both sides
+ *	-g MS	give up when the peer is silent for so long (TCP_USER_TIMEOUT)
  *	-i MS	pause so long after each 64 KiB written
  *	-w MS	pause so long after each read of up to 64 KiB
  *	-u FILE	keep the last 64 KiB until there is such a file
@@ -25,12 +27,16 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,11 +44,12 @@
 
 #include <linux/ndp.h>
 
-static int family = AF_NDP;
+static bool tcp;
 static bool tiny;
 static bool server_first;
 static bool timed;
 static int idle_ms;
+static int give_up_ms;
 static int slow_ms;
 static const char *until_file;
 
@@ -166,17 +173,44 @@ static void serve(int fd)
 	close(fd);
 }
 
-static void request(const struct sockaddr_in *to, __u64 out, __u64 in)
+static int new_socket(int family)
+{
+	int fd = tcp ? socket(family, SOCK_STREAM, 0) :
+		       socket(AF_NDP, SOCK_STREAM, family == AF_INET6 ? NDP_PROTO_IPV6 : 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	return fd;
+}
+
+/* Everything acknowledged, or an error. */
+static void await_acks(int fd)
+{
+	socklen_t len = sizeof(errno);
+	int left;
+
+	while (!ioctl(fd, SIOCOUTQ, &left)) {
+		if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &errno, &len) && errno)
+			err(1, "send");
+		if (!left)
+			return;
+		usleep(10000);
+	}
+	err(1, "bytes not acknowledged");
+}
+
+static void request(const struct addrinfo *to, __u64 out, __u64 in)
 {
 	__u64 want[2] = { htobe64(out), htobe64(in) };
-	int fd = socket(family, SOCK_STREAM, 0);
+	int fd = new_socket(to->ai_family);
 	char hello[sizeof(greeting)];
 	__s64 start = now_us();
 	char c = 0;
 
-	if (fd < 0)
-		err(1, "socket");
-	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+	if (give_up_ms && setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &give_up_ms,
+				     sizeof(give_up_ms)))
+		err(1, "time-out");
+	if (connect(fd, to->ai_addr, to->ai_addrlen))
 		err(1, "connect");
 	if (server_first) {
 		recv_all(fd, hello, sizeof(hello));
@@ -195,6 +229,8 @@ static void request(const struct sockaddr_in *to, __u64 out, __u64 in)
 	if (send(fd, want, sizeof(want), MSG_NOSIGNAL) != sizeof(want))
 		err(1, "send");
 	exchange(fd, out, in, false);
+	if (give_up_ms)
+		await_acks(fd);
 	if (timed)
 		printf("took %lld us\n", now_us() - start);
 	fflush(stdout);
@@ -210,19 +246,13 @@ static int reap(void)
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
-static int listener(__u16 port, int n)
+static int listener(const struct addrinfo *at, int n)
 {
-	struct sockaddr_in at = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-	};
-	int fd = socket(family, SOCK_STREAM, 0), one = 1, bad = 0;
+	int fd = new_socket(at->ai_family), one = 1, bad = 0;
 	int accepted = 0;
 
-	if (fd < 0)
-		err(1, "socket");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)))
+	if (bind(fd, at->ai_addr, at->ai_addrlen))
 		err(1, "bind");
 	if (listen(fd, 1024))
 		err(1, "listen");
@@ -255,7 +285,7 @@ static int listener(__u16 port, int n)
 	return bad || accepted != n;
 }
 
-static int client(const struct sockaddr_in *to, int n, int at_once,
+static int client(const struct addrinfo *to, int n, int at_once,
 		  __u64 out, __u64 in)
 {
 	int running = 0, bad = 0;
@@ -282,7 +312,12 @@ static int client(const struct sockaddr_in *to, int n, int at_once,
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET };
+	struct addrinfo hints = {
+		.ai_family = AF_INET,
+		.ai_flags = AI_NUMERICHOST,
+		.ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *at;
 	__u64 out = 0, in = 0;
 	int n = 1, at_once = 1;
 	bool listening;
@@ -293,10 +328,13 @@ int main(int argc, char **argv)
 	listening = !strcmp(argv[1], "listen");
 	argc--;
 	argv++;
-	while ((opt = getopt(argc, argv, "p:n:j:s:r:dfi:tu:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "6p:n:j:s:r:dfg:i:tu:w:")) != -1) {
 		switch (opt) {
+		case '6':
+			hints.ai_family = AF_INET6;
+			break;
 		case 'p':
-			family = strcmp(optarg, "tcp") ? AF_NDP : AF_INET;
+			tcp = !strcmp(optarg, "tcp");
 			break;
 		case 'n':
 			n = atoi(optarg);
@@ -316,6 +354,9 @@ int main(int argc, char **argv)
 		case 'f':
 			server_first = true;
 			break;
+		case 'g':
+			give_up_ms = atoi(optarg);
+			break;
 		case 'i':
 			idle_ms = atoi(optarg);
 			break;
@@ -332,10 +373,13 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (listening && argc - optind == 1)
-		return listener(atoi(argv[optind]), n);
-	if (argc - optind != 2 || inet_pton(AF_INET, argv[optind], &to.sin_addr) != 1)
+	if (argc - optind != (listening ? 1 : 2))
 		errx(2, "usage: see the head of ndp_xfer.c");
-	to.sin_port = htons(atoi(argv[optind + 1]));
-	return client(&to, n, at_once, out, in);
+	if (listening)
+		hints.ai_flags |= AI_PASSIVE;
+	else
+		hints.ai_family = AF_UNSPEC;
+	if (getaddrinfo(listening ? NULL : argv[optind], argv[argc - 1], &hints, &at))
+		errx(2, "no address and port");
+	return listening ? listener(at, n) : client(at, n, at_once, out, in);
 }

@@ -24,7 +24,7 @@ round_trips() {
 	serve "$H1" -p "$proto" -n 5 "$@"
 	for _ in 1 2 3 4 5; do
 		in_ns "$H0" timeout 60 ndp_xfer connect -p "$proto" -t -s 1000 -r 1000 \
-			"${@:1:$#-1}" 10.0.0.2 "${*: -1}"
+			"${@:1:$#-1}" "${ADDRESS[1]}" "${*: -1}"
 	done >"$TMP/tries" 2>&1
 	served || return 1
 	best=$(sed -n 's/^took \([0-9]*\) us$/\1/p' "$TMP/tries" | sort -n | head -n 1)
@@ -38,9 +38,9 @@ is "NDP: greeting, request and answer in two" "$(round_trips ndp -f 5001)" 2
 is "TCP: in three" "$(round_trips tcp -f 5001)" 3
 is "no timeout on the way" "$(ndp_stat "$H0" Timeouts) $(ndp_stat "$H1" Timeouts)" "0 0"
 
-in_ns "$H0" timeout 60 ndp_xfer connect -s 1000 10.0.0.2 5002 >"$TMP/refused" 2>&1
+in_ns "$H0" timeout 60 ndp_xfer connect -s 1000 "${ADDRESS[1]}" 5002 >"$TMP/refused" 2>&1
 is "a closed port" "$(sed 's/.*: //;1q' "$TMP/refused")" "Connection refused"
-in_ns "$H0" timeout 60 ndp_xfer connect -f -s 1000 10.0.0.2 5002 >"$TMP/refused" 2>&1
+in_ns "$H0" timeout 60 ndp_xfer connect -f -s 1000 "${ADDRESS[1]}" 5002 >"$TMP/refused" 2>&1
 is "a closed port, waiting for its greeting" "$(sed 's/.*: //;1q' "$TMP/refused")" \
 	"Connection refused"
 check "counted" [ "$(ndp_stat "$H1" DropNoListener)" -gt 0 ]

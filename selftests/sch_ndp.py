@@ -97,6 +97,13 @@ def build_network(queues=1):
     for ns, dev, addr, peer in ((S, "s0", "10.0.0.1", "r0"), (R, "r0", "10.0.0.2", "s0"),
                                 (R, "r1", "10.0.1.2", "d0"), (D, "d0", "10.0.1.1", "r1")):
         run("ip -n %s neighbour replace %s lladdr %s nud permanent dev %s" % (ns, addr, MAC[peer], dev))
+    # Carriers come up behind the caller's back; until then all that is sent is dropped.
+    end = time.monotonic() + 20
+    for ns, dev in ((S, "s0"), (R, "r0"), (R, "r1"), (D, "d0")):
+        while json.loads(run("ip -n %s -j link show %s" % (ns, dev)))[0]["operstate"] != "UP":
+            if time.monotonic() > end:
+                raise RuntimeError("no carrier: " + dev)
+            time.sleep(0.05)
 
 
 def destroy_network():
@@ -149,8 +156,8 @@ def ip4(src, dst, payload, dscp, ecn, ttl, ident, proto=17, frag=0):
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + payload
 
 
-def ip6(src, dst, payload, dscp, ecn):
-    return struct.pack("!IHBB16s16s", 6 << 28 | (dscp << 2 | ecn) << 20 | 0x12345, len(payload), 17, 63,
+def ip6(src, dst, payload, dscp, ecn, first=17):
+    return struct.pack("!IHBB16s16s", 6 << 28 | (dscp << 2 | ecn) << 20 | 0x12345, len(payload), first, 63,
                        socket.inet_pton(socket.AF_INET6, src), socket.inet_pton(socket.AF_INET6, dst)) + payload
 
 
@@ -167,9 +174,11 @@ def ndp(addresses, psn, length, flags=1, kind=1, conn=0x1122334455667788):
 class Packet:
     """NDP DATA and what becomes of it."""
 
-    def __init__(self, psn, size=1400, ecn=0, check=0, flags=1, kind=1, dscp=DATA, v6=False, conn=0x1122334455667788):
+    def __init__(self, psn, size=1400, ecn=0, check=0, flags=1, kind=1, dscp=DATA, v6=False, conn=0x1122334455667788,
+                 extension=(17, b"")):
         self.psn, self.size, self.ecn, self.check, self.flags, self.kind = psn, size, ecn, check, flags, kind
         self.dscp, self.v6, self.conn = dscp, v6, conn
+        self.first, self.extension = extension     # of IPv6: its number and itself
         self.sport = 49152 + psn
         self.payload = random.randbytes(size)
         self.crc = random.randbytes(4) if size else b""
@@ -185,7 +194,7 @@ class Packet:
         dscp = dscp if dscp is not None else TRIMMED if cut else self.dscp
         ecn = self.ecn if ecn is None else ecn
         u = udp(body, self.sport, check=0 if cut else self.check)
-        return ip6(src, dst, u, dscp, ecn) if self.v6 else ip4(src, dst, u, dscp, ecn, ttl, self.psn + 1)
+        return ip6(src, dst, self.extension + u, dscp, ecn, self.first) if self.v6 else ip4(src, dst, u, dscp, ecn, ttl, self.psn + 1)
 
     def frame(self, src, dst, **how):
         return mac(MAC[dst]) + mac(MAC[src]) + (b"\x86\xdd" if self.v6 else b"\x08\x00") + self.ip(**how)
@@ -385,6 +394,35 @@ class Test:
         same("IPv6: all but two trimmed", len(cut), 10)
         compare("IPv6: trimmed to the byte", short,
                 [p.frame("r1", "d0", cut=True) for p in packets if p.psn in cut])
+        # Options of the destination; a segment list; a whole packet in a fragment header.
+        for name, number, extension in (("options", 60, b"\x11\0\x01\x04\0\0\0\0"),
+                                        ("a segment", 43, b"\x11\x02\x04\0\0\0\0\0" + b"\xfd" * 16),
+                                        ("an atomic fragment", 44, b"\x11\0\0\0\0\0\0\x07")):
+            fresh("limit 1")
+            self.clear()
+            packets = [Packet(n, size=1300, v6=True, extension=(number, extension)) for n in range(12)]
+            self.send((p.frame("r1", "d0") for p in packets), self.mid)
+            x = qdisc()
+            same("IPv6 with %s: trimmed" % name, (x["header_len"], x["drop_header"]), (10, 0))
+            release()
+            at = 78 + len(extension)
+            short = [f for f in self.at_d.read(count=12) if len(f) < 200]
+            cut = {struct.unpack("!I", f[at:at + 4])[0] for f in short}
+            compare("IPv6 with %s: to the byte" % name, short,
+                    [p.frame("r1", "d0", cut=True) for p in packets if p.psn in cut])
+        # Too long for a header, pieces, and chains that end nowhere are other traffic.
+        for name, number, extension in (("many segments", 43, b"\x11\x06\x04" + b"\0" * 53),
+                                        ("a first fragment", 44, b"\x11\0\0\x01\0\0\0\x07"),
+                                        ("a later fragment", 44, b"\x11\0\x01\x00\0\0\0\x07"),
+                                        ("endless options", 60, b"\x11\xff" + b"\0" * 6)):
+            fresh("limit 1")
+            self.clear()
+            self.send((Packet(n, size=1300, v6=True, extension=(number, extension)).frame("r1", "d0") for n in range(12)),
+                      self.mid)
+            x = qdisc()
+            same("IPv6 with %s: other" % name, (x["other_in"], x["data_in"]), (12, 0))
+            release()
+            same("IPv6 with %s: whole" % name, sum(len(f) > 1300 for f in self.at_d.read(count=12)), 12)
         fresh("limit 1")
         self.clear()
         packets = [Packet(n) for n in range(12)]

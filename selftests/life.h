@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What ndp_life.c and ndp_faults.c share: connections over the cable of worlds.h,
+ * and what a namespace tells of its sockets.
+ */
+#ifndef _LIFE_H
+#define _LIFE_H
+
+/* AF_NDP over a cable. */
+#define NDP_WORLDS IN_WIRE
+#include "worlds.h"
+
+#include <limits.h>
+
+/* User-mode Linux, where it costs little, does all; others a tenth. */
+static inline int many(int n)
+{
+	return access("/proc/exitcode", F_OK) ? n / 10 : n;
+}
+
+static inline unsigned long long stat_of(int end, const char *name)
+{
+	unsigned long long value = ULLONG_MAX, v;
+	char line[64];
+	FILE *file;
+
+	if (setns(world->ns[end], CLONE_NEWNET))
+		return ULLONG_MAX;
+	file = fopen("/proc/net/ndp_stat", "r");
+	while (file && fscanf(file, "%63s %llu", line, &v) == 2)
+		if (!strcmp(line, name))
+			value = v;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* Until @name is @value in both namespaces. */
+static inline bool comes_to(const char *name, unsigned long long value, int seconds)
+{
+	int i;
+
+	for (i = 0; i < seconds * 20; i++) {
+		if (stat_of(NEAR, name) == value && stat_of(FAR, name) == value)
+			return true;
+		usleep(50000);
+	}
+	printf("# %s: near %llu, far %llu\n", name, stat_of(NEAR, name), stat_of(FAR, name));
+	return false;
+}
+
+static inline int listening(int backlog)
+{
+	int l = new_socket(FAR, 0);
+
+	if (l < 0 || bind_to(l, FAR, port) || listen(l, backlog))
+		return -1;
+	return l;
+}
+
+/* A socket that has sent @id to the listener. */
+static inline int knock(int id)
+{
+	int s = new_socket(NEAR, 0);
+
+	if (s < 0 || connect_to(s, port) || send(s, &id, sizeof(id), MSG_NOSIGNAL) < 0) {
+		if (s >= 0)
+			close(s);
+		return -1;
+	}
+	return s;
+}
+
+/* The next that was let in, and what it has sent. */
+static inline int let_in(int l, int *id)
+{
+	int a = accept(l, NULL, NULL);
+
+	if (a >= 0 && recv(a, id, sizeof(*id), MSG_WAITALL) != sizeof(*id)) {
+		close(a);
+		return -1;
+	}
+	return a;
+}
+
+#endif /* _LIFE_H */

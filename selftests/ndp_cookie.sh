@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Openings from forged addresses: a listener keeps no more than half its backlog of them,
+# accepted or not, sends no more than it is sent, and serves honest clients, who show a
+# cookie.  The same where there is no place for tombstones: exactly once.
+#
+#	H0 eth0 ======== eth0 H1
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp netwire sch_netem
+require_program python3
+
+# listen HOW: a listener in H1, backlog 16.  It accepts "now", or "late": when $TMP/accept
+# is there; and ends when that many have said "honest" that $TMP/end holds.
+listen() {
+	rm -f "$TMP/accept" "$TMP/end" "$TMP/more"
+	in_ns "$H1" timeout 200 python3 -c '
+import ctypes, os, select, socket, struct, sys, time
+how, tmp = sys.argv[1:]
+listener = ctypes.CDLL(None).socket(22, 1, 0)
+listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, listener)
+listener.bind(("", 5000))
+listener.listen(16)
+print("listening", flush=True)
+while how == "late" and not os.path.exists(tmp + "/accept"):
+    time.sleep(0.02)
+listener.settimeout(0.02)
+open_ones, honest, forged, end = [], 0, 0, None
+while end is None or honest < end:
+    if end is None and os.path.exists(tmp + "/end"):
+        end = int(open(tmp + "/end").read())
+    try:
+        open_ones.append(listener.accept()[0])
+    except socket.timeout:
+        pass
+    for one in select.select(open_ones, [], [], 0)[0]:
+        said = one.recv(100000)
+        honest += b"honest" in said
+        forged += b"ffff" in said
+        if not said:
+            one.close()
+            open_ones.remove(one)
+# Nobody will answer their end.
+for one in open_ones:
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+print("honest", honest, "forged", forged)' "$1" "$TMP" >"$TMP/listen" 2>&1 &
+	SERVER=$!
+	wait_for 20 grep -q listening "$TMP/listen" || die "no listener: $(cat "$TMP/listen")"
+}
+bytes() { in_ns "$H1" cat "/sys/class/net/eth0/statistics/$1_bytes"; }
+send_it() { background in_ns "$H0" timeout 100 ndp_cat "${ADDRESS[1]}" 5000 >/dev/null; }
+honest() {
+	local i
+
+	for ((i = 0; i < $1; i++)); do
+		echo honest | send_it
+	done
+}
+# Open before the flood; what it sends after it has to be pulled.
+upload() {
+	{
+		echo honest
+		wait_for 60 [ -e "$TMP/more" ]
+		head -c 300000 /dev/zero | tr '\0' x
+		echo honest
+	} | send_it
+}
+opened() { [ "$(ndp_stat "$H1" PassiveOpens)" -gt "$1" ]; }
+# flood HOW PORT: from that port 2000 forged openings beside 6 honest ones
+flood() {
+	local opens asked rx tx
+
+	listen "$1"
+	opens=$(ndp_stat "$H1" PassiveOpens)
+	upload
+	check "$1: a connection" wait_for 20 opened "$opens"
+	opens=$(ndp_stat "$H1" PassiveOpens) asked=$(ndp_stat "$H1" DropCookie)
+	rx=$(bytes rx) tx=$(bytes tx)
+	in_ns "$H0" ndp_forge -i "$2" -n 2000 flood "${ADDRESS[1]}" 5000 >/dev/null ||
+		die "no flood"
+	check "$1: they all arrive" wait_for 20 came $((opens + asked + 2000))
+	opens=$(($(ndp_stat "$H1" PassiveOpens) - opens))
+	# One of nine was there before, unless it is asked for its proof in time.
+	check "$1: no more than half the backlog is open: $opens" between 7 $opens 9
+	asked=$(($(ndp_stat "$H1" DropCookie) - asked))
+	is "$1: all others were asked for a cookie" $((opens + asked)) 2000
+	rx=$(($(bytes rx) - rx)) tx=$(($(bytes tx) - tx))
+	check "$1: no more is sent than was received: $tx of $rx" [ $tx -le $rx ]
+	touch "$TMP/more"
+	honest 5
+	touch "$TMP/accept"
+	echo 7 >"$TMP/ends" && mv "$TMP/ends" "$TMP/end"
+	check "$1: honest clients are served" wait $SERVER
+	say "$(tail -n 1 "$TMP/listen")"
+	check "$1: each once" grep -q "honest 7 forged [789]$" "$TMP/listen"
+}
+came() { [ "$(ndp_sum "$H1" PassiveOpens DropCookie)" -ge "$1" ]; }
+
+wire_pair rate=1gbit delay=10us mtu=9000
+# What is answered to the forged addresses is seen to leave.
+ip -n "$H1" route add 10.99.0.0/16 via "${ADDRESS[0]}" || die "no route"
+ip -n "$H0" route add blackhole 10.99.0.0/16 || die "no hole"
+flood late 40000
+flood now 40001
+
+opens=$(ndp_stat "$H1" PassiveOpens)
+serve "$H1" -n 1 5001
+n=$(in_ns "$H0" ndp_forge cookie "${ADDRESS[1]}" 5001)
+is "forged cookies" "$n" 64
+is "they open nothing" "$(ndp_stat "$H1" PassiveOpens)" "$opens"
+check "a client after them" fetch "$H0" -s 100000 -r 100000 "${ADDRESS[1]}" 5001
+check "every byte" served
+
+# Who knocks where nobody listens is not told more often than net.ndp.rst_rate says.
+rst=$(ndp_stat "$H1" RstOut)
+in_ns "$H1" sysctl -qw net.ndp.rst_rate=100 || die "no sysctl"
+in_ns "$H0" ndp_forge -n 1000 flood "${ADDRESS[1]}" 5999 >/dev/null || die "no flood"
+told() { [ $(($(ndp_sum "$H1" RstOut RstLimited) - rst)) -eq 1000 ]; }
+check "refused, or counted" wait_for 20 told
+rst=$(($(ndp_stat "$H1" RstOut) - rst))
+say "told $rst of 1000"
+check "not all are told" between 10 $rst 900
+in_ns "$H1" sysctl -qw net.ndp.rst_rate=10000 || die "no sysctl"
+
+# No place for tombstones, and everything comes twice and out of order.
+before=$(ndp_stat "$H1" Tombstones)
+in_ns "$H1" sysctl -qw net.ndp.tombstones_max=0 || die "no sysctl"
+for ns in "$H0" "$H1"; do
+	tc -n "$ns" qdisc replace dev eth0 root netem duplicate 100% delay 1ms 1ms ||
+		die "no netem"
+done
+serve "$H1" -d -n 200 5002
+check "without tombstones: all served" fetch "$H0" -d -n 200 -j 20 "${ADDRESS[1]}" 5002
+check "and each once" served
+is "accepts" "$(tail -n 1 "$TMP/listen")" "accepted 200 failed 0"
+check "none is added" [ "$(ndp_stat "$H1" Tombstones)" -le "$before" ]
+check "nothing is left" wait_for 60 quiet "$H0" "$H1"

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP when memory fails: the kernel's fault injection refuses allocations that
+ * the module makes, the n-th of a system call for each n, and every so many of those
+ * that packets make.  Calls say so or do without, what was sent arrives, and nothing
+ * is left.
+ *
+ * Needs CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS.
+ */
+#include "life.h"
+
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#define FAULTS	"/sys/kernel/debug/"
+
+/* One of the files of @kind, failslab or fail_page_alloc. */
+static bool set_fault(const char *kind, const char *name, const char *value)
+{
+	char path[96];
+	FILE *file;
+	bool ok;
+
+	snprintf(path, sizeof(path), FAULTS "%s/%s", kind, name);
+	file = fopen(path, "w");
+	if (!file)
+		return false;
+	ok = fputs(value, file) >= 0;
+	return !fclose(file) && ok;
+}
+
+static const char *const kinds[] = { "failslab", "fail_page_alloc" };
+
+/* Where code is: of the module, or of the function @name of the kernel. */
+static bool find_code(const char *name, unsigned long *begin, unsigned long *end)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[256], type, symbol[128], module[64];
+	unsigned long at;
+	int n;
+
+	*begin = ULONG_MAX;
+	*end = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		n = sscanf(line, "%lx %c %127s [%63[^]]]", &at, &type, symbol, module);
+		if (n < 3 || !strchr("tT", type))
+			continue;
+		if (name ? strcmp(symbol, name) : n < 4 || strcmp(module, "ndp"))
+			continue;
+		*begin = at < *begin ? at : *begin;
+		*end = at > *end ? at : *end;
+	}
+	if (file)
+		fclose(file);
+	/* The last function ends somewhere behind its name. */
+	*end += 1024;
+	return *begin < *end;
+}
+
+/* Of allocations, those in whose stack is an address between these (reject: is none). */
+static bool set_code(const char *which, unsigned long begin, unsigned long end)
+{
+	char name[32], text[32];
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(name, sizeof(name), "%s-start", which);
+		snprintf(text, sizeof(text), "%#lx", begin);
+		ok &= set_fault(kinds[i], name, text);
+		snprintf(name, sizeof(name), "%s-end", which);
+		snprintf(text, sizeof(text), "%#lx", end);
+		ok &= set_fault(kinds[i], name, text);
+	}
+	return ok;
+}
+
+static bool set_percent(const char *percent)
+{
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		ok &= set_fault(kinds[i], "probability", percent);
+	return ok;
+}
+
+/* Refuse @percent of what the module asks for, wherever it runs. */
+static bool faults(const char *percent)
+{
+	unsigned long begin, end;
+
+	/* First none at all: without bounds they would be everyone's. */
+	return set_percent("0") && find_code(NULL, &begin, &end) &&
+	       set_code("require", begin, end) && set_percent(percent);
+}
+
+FIXTURE(faults) { };
+
+FIXTURE_SETUP(faults)
+{
+	size_t i;
+
+	world = &worlds[1][WIRE];
+	ndp = true;
+	port = 7000;
+	ASSERT_EQ(shell("modprobe ndp"), 0);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		ASSERT_TRUE(set_fault(kinds[i], "verbose", "0"));
+		ASSERT_TRUE(set_fault(kinds[i], "times", "-1"));
+		ASSERT_TRUE(set_fault(kinds[i], "interval", "1"));
+		ASSERT_TRUE(set_fault(kinds[i], "stacktrace-depth", "32"));
+		ASSERT_TRUE(set_fault(kinds[i], "ignore-gfp-wait", "N"));
+	}
+	ASSERT_TRUE(set_fault("fail_page_alloc", "min-order", "0"));
+	ASSERT_TRUE(faults("0"));
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	EXPECT_TRUE(faults("0"));
+	EXPECT_TRUE(comes_to("SockInUse", 0, 100));
+	EXPECT_TRUE(comes_to("MemBytes", 0, 5));
+}
+
+/*
+ * The n-th allocation of this thread, of those that the module has made for it,
+ * fails, for each n until a call has no n-th.
+ */
+
+static int fail_nth = -1;
+
+static void order_fault(int n)
+{
+	char text[16];
+
+	if (fail_nth < 0)
+		fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	snprintf(text, sizeof(text), "%d", n);
+	if (pwrite(fail_nth, text, strlen(text), 0) < 0)
+		perror("# fail-nth");
+}
+
+/* Ends the order.  Return: what is left of n, 0 when it has failed. */
+static int fault_left(void)
+{
+	int error = errno;
+	char text[16] = "";
+
+	if (pread(fail_nth, text, sizeof(text) - 1, 0) < 0)
+		perror("# fail-nth");
+	order_fault(0);
+	errno = error;
+	return atoi(text);
+}
+
+static bool short_of_memory(int error)
+{
+	return error == ENOMEM || error == ENOBUFS || error == EAGAIN;
+}
+
+TEST_F_TIMEOUT(faults, each_allocation_of_a_socket, 400)
+{
+	int n, s, refused = 0, left = 0;
+
+	ASSERT_EQ(setns(world->ns[NEAR], CLONE_NEWNET), 0);
+	for (n = 1; !left; n++) {
+		int error;
+
+		order_fault(n);
+		s = socket(AF_NDP, SOCK_STREAM, 0);
+		error = errno;
+		left = fault_left();
+		if (s < 0) {
+			ASSERT_TRUE(short_of_memory(error) || error == ENFILE) {
+				TH_LOG("%s", strerror(error));
+			}
+			refused++;
+		} else {
+			close(s);
+		}
+	}
+	printf("# %d allocations, %d refusals\n", n - 2, refused);
+	EXPECT_GT(refused, 0);
+}
+
+/* The next that has sent something: one that could not has closed again. */
+static int let_in_speaker(int l)
+{
+	char byte;
+	int a;
+
+	while (until(l, POLLIN)) {
+		a = accept(l, NULL, NULL);
+		if (a >= 0 && recv(a, &byte, 1, 0) == 1 && byte == 'x')
+			return a;
+		if (a < 0)
+			break;
+		close(a);
+	}
+	return -1;
+}
+
+/* What connect() and send() allocate: refused or done without. */
+TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
+{
+	int l = listening(8), n, refused = 0, left = 0;
+
+	ASSERT_GE(l, 0);
+	for (n = 1; !left; n++) {
+		int s = new_socket(NEAR, 0), a, error;
+		bool ok;
+
+		ASSERT_GE(s, 0);
+		order_fault(n);
+		ok = !connect_to(s, port) && send(s, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+		error = errno;
+		left = fault_left();
+		if (!ok) {
+			ASSERT_TRUE(short_of_memory(error)) TH_LOG("%s", strerror(error));
+			refused++;
+			/* It may be done again. */
+			connect_to(s, port);
+			ASSERT_EQ(send(s, "x", 1, MSG_NOSIGNAL), 1);
+		}
+		a = let_in_speaker(l);
+		ASSERT_GE(a, 0);
+		close(a);
+		close(s);
+	}
+	printf("# %d allocations, %d refusals\n", n - 2, refused);
+	EXPECT_GT(refused, 0);
+	close(l);
+}
+
+/* A namespace is made whole or not at all. */
+TEST_F_TIMEOUT(faults, allocations_of_a_namespace, 400)
+{
+	int n, refused = 0, left = 0;
+
+	for (n = 1; !left; n++) {
+		order_fault(n);
+		if (unshare(CLONE_NEWNET)) {
+			EXPECT_TRUE(short_of_memory(errno)) TH_LOG("%s", strerror(errno));
+			refused++;
+		}
+		left = fault_left();
+	}
+	printf("# %d allocations, %d refusals\n", n - 2, refused);
+	EXPECT_GT(refused, 0);
+	ASSERT_EQ(unshare(CLONE_NEWNET), 0);
+	EXPECT_GE(socket(AF_NDP, SOCK_STREAM, 0), 0);
+}
+
+/* Both ways at once, all of it, in order. */
+#define MANY	(4 << 20)
+
+static bool send_many(int fd)
+{
+	static char data[30000];
+	size_t at, i, part;
+	ssize_t n;
+
+	for (at = 0; at < MANY; at += n) {
+		part = MANY - at < sizeof(data) ? MANY - at : sizeof(data);
+		for (i = 0; i < part; i++)
+			data[i] = byte_at(at + i);
+		n = send(fd, data, part, MSG_NOSIGNAL);
+		/* Refused whole: once more. */
+		if (n < 0 && !short_of_memory(errno))
+			return false;
+		n = n < 0 ? 0 : n;
+	}
+	return true;
+}
+
+static size_t receive_many(int fd)
+{
+	static char data[30000];
+	size_t at = 0;
+	ssize_t n, i;
+
+	while (at < MANY && (n = recv(fd, data, sizeof(data), 0)) > 0) {
+		for (i = 0; i < n; i++)
+			if (data[i] != byte_at(at + i))
+				return at;
+		at += n;
+	}
+	return at;
+}
+
+TEST_F_TIMEOUT(faults, packets, 400)
+{
+	unsigned long long before = stat_of(FAR, "DropMemory") + stat_of(NEAR, "DropMemory") +
+				    stat_of(NEAR, "Timeouts") + stat_of(FAR, "Timeouts");
+	int l = listening(8), s, a, id;
+
+	ASSERT_GE(l, 0);
+	s = knock(7);
+	ASSERT_GE(s, 0);
+	a = let_in(l, &id);
+	ASSERT_GE(a, 0);
+	ASSERT_TRUE(faults("5"));
+	if (!fork())
+		_exit(!send_many(s));
+	if (!fork())
+		_exit(!send_many(a));
+	if (!fork())
+		_exit(receive_many(s) != MANY);
+	EXPECT_EQ(receive_many(a), MANY);
+	EXPECT_EQ(all_well(3), 3);
+	EXPECT_TRUE(faults("0"));
+	EXPECT_GT(stat_of(FAR, "DropMemory") + stat_of(NEAR, "DropMemory") +
+		  stat_of(NEAR, "Timeouts") + stat_of(FAR, "Timeouts"), before);
+	close(s);
+	close(a);
+	close(l);
+}
+
+/* Openings that find no memory for a socket are asked again. */
+TEST_F_TIMEOUT(faults, openings, 400)
+{
+	int l = listening(8), i, id, opened = 0;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < 200; i++) {
+		int s, a = -1;
+
+		ASSERT_TRUE(faults("20"));
+		s = knock(i);
+		if (s < 0)
+			EXPECT_TRUE(short_of_memory(errno)) TH_LOG("%s", strerror(errno));
+		if (s >= 0)
+			until(l, POLLIN);
+		ASSERT_TRUE(faults("0"));
+		if (s >= 0)
+			a = let_in(l, &id);
+		if (a >= 0) {
+			EXPECT_EQ(id, i);
+			opened++;
+			close(a);
+		}
+		close(s);
+	}
+	printf("# %d of 200 opened\n", opened);
+	EXPECT_GT(opened, 20);
+	close(l);
+}
+
+/* The module is loaded whole or not at all. */
+
+static int load_module(int nth)
+{
+	struct utsname name;
+	char path[256];
+	int fd, r;
+
+	uname(&name);
+	snprintf(path, sizeof(path), "/lib/modules/%s/updates/ndp.ko", name.release);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return -1;
+	order_fault(nth);
+	r = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	return r;
+}
+
+TEST_F_TIMEOUT(faults, allocations_of_the_module, 400)
+{
+	int n, refused = 0, left = 0;
+	unsigned long begin, end;
+
+	/* Nobody knows yet where its own code will be. */
+	ASSERT_TRUE(find_code("do_one_initcall", &begin, &end));
+	ASSERT_TRUE(set_code("require", begin, end));
+	/* The core has a backtrace for a slab cache that it cannot make. */
+	ASSERT_TRUE(find_code("proto_register", &begin, &end));
+	ASSERT_TRUE(set_code("reject", begin, end));
+	ASSERT_EQ(shell("rmmod ndp"), 0);
+	for (n = 1; !left; n++) {
+		int r = load_module(n), error = errno;
+
+		left = fault_left();
+		if (r) {
+			ASSERT_TRUE(short_of_memory(error)) TH_LOG("%s", strerror(error));
+			refused++;
+		} else {
+			ASSERT_EQ(shell("rmmod ndp"), 0);
+		}
+	}
+	printf("# %d allocations, %d refusals\n", n - 2, refused);
+	EXPECT_GT(refused, 0);
+	ASSERT_EQ(shell("modprobe ndp"), 0);
+}
+
+TEST_HARNESS_MAIN

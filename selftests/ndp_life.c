@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP sockets by the thousands and in every state: they come, wait, die and are
+ * fought over by threads, and at each limit of memory nothing is lost.  After each
+ * test no socket is left and no memory is charged; the kernel log is the judge of
+ * what goes wrong silently.
+ *
+ * Non-goals: what calls return (ndp_oracle*.c), processes and devices that die
+ * (ndp_lifecycle.sh), allocations that fail (ndp_faults.c).
+ */
+#include "life.h"
+
+#include <stdatomic.h>
+
+static bool set_sysctl(int end, const char *name, int value)
+{
+	char path[64];
+	FILE *file;
+	bool ok;
+
+	if (setns(world->ns[end], CLONE_NEWNET))
+		return false;
+	snprintf(path, sizeof(path), "/proc/sys/net/ndp/%s", name);
+	file = fopen(path, "w");
+	ok = file && fprintf(file, "%d", value) > 0;
+	return file && !fclose(file) && ok;
+}
+
+FIXTURE(life) { };
+
+FIXTURE_SETUP(life)
+{
+	struct rlimit many = { 20000, 20000 };
+
+	world = &worlds[1][WIRE];
+	ndp = true;
+	port = 7000;
+	setrlimit(RLIMIT_NOFILE, &many);
+	srand(17);
+}
+
+FIXTURE_TEARDOWN(life)
+{
+	EXPECT_TRUE(comes_to("SockInUse", 0, 100));
+	EXPECT_TRUE(comes_to("MemBytes", 0, 5));
+}
+
+/* One after the other, closed in all orders. */
+TEST_F_TIMEOUT(life, ten_thousand_connections, 400)
+{
+	int l = listening(16), i, id;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < many(10000); i++) {
+		int s = knock(i), a = let_in(l, &id);
+
+		ASSERT_GE(s, 0);
+		ASSERT_GE(a, 0);
+		ASSERT_EQ(id, i);
+		if (i % 5 == 1)
+			shutdown(s, SHUT_WR);
+		if (i % 5 == 2)
+			shutdown(a, SHUT_RDWR);
+		if (i % 5 == 3)
+			send(a, "unread", 6, MSG_NOSIGNAL);
+		close(i % 2 ? s : a);
+		close(i % 2 ? a : s);
+	}
+	close(l);
+}
+
+#define SERVERS	4
+#define CLIENTS	8
+#define EACH	many(250)
+
+static void serve_all(int l)
+{
+	int id, a;
+
+	for (;;) {
+		a = let_in(l, &id);
+		if (a < 0) {
+			printf("# cannot let in: %s\n", strerror(errno));
+			_exit(1);
+		}
+		if (send(a, &id, sizeof(id), MSG_NOSIGNAL) != sizeof(id))
+			printf("# cannot answer %d: %s\n", id, strerror(errno));
+		close(a);
+	}
+}
+
+static void ask_each(int client)
+{
+	int i, id, s, n;
+
+	for (i = 0; i < EACH; i++) {
+		s = knock(client * EACH + i);
+		n = s < 0 ? -1 : recv(s, &id, sizeof(id), MSG_WAITALL);
+		if (n != sizeof(id) || id != client * EACH + i) {
+			printf("# client %d, time %d: %d %d %s\n", client, i, n, id,
+			       strerror(errno));
+			_exit(1);
+		}
+		close(s);
+	}
+	_exit(0);
+}
+
+/* More ask at once than the backlog takes; several let them in. */
+TEST_F_TIMEOUT(life, accept_storm, 400)
+{
+	unsigned long long opens = stat_of(FAR, "PassiveOpens");
+	int l = listening(4), i;
+	pid_t servers[SERVERS];
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < SERVERS; i++) {
+		servers[i] = fork();
+		if (!servers[i])
+			serve_all(l);
+	}
+	for (i = 0; i < CLIENTS; i++)
+		if (!fork())
+			ask_each(i);
+	EXPECT_EQ(all_well(CLIENTS), CLIENTS);
+	for (i = 0; i < SERVERS; i++)
+		kill(servers[i], SIGKILL);
+	all_well(SERVERS);
+	/* Each once. */
+	EXPECT_EQ(stat_of(FAR, "PassiveOpens") - opens, CLIENTS * EACH);
+	close(l);
+}
+
+TEST_F_TIMEOUT(life, thousands_are_idle, 400)
+{
+	static int s[4000], a[4000];
+	const int idle = many(4000);
+	int l = listening(64), i, id;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < idle; i++) {
+		s[i] = knock(i);
+		a[i] = let_in(l, &id);
+		ASSERT_GE(s[i], 0);
+		ASSERT_GE(a[i], 0);
+	}
+	EXPECT_EQ(stat_of(NEAR, "SockInUse"), idle);
+	EXPECT_EQ(stat_of(FAR, "SockInUse"), idle + 1);
+	/* Idle ones hold no packets. */
+	EXPECT_TRUE(comes_to("MemBytes", 0, 10));
+	for (i = 0; i < idle; i++) {
+		ASSERT_EQ(send(a[i], &i, sizeof(i), 0), sizeof(i));
+		ASSERT_EQ(recv(s[i], &id, sizeof(id), MSG_WAITALL), sizeof(id));
+		ASSERT_EQ(id, i);
+	}
+	for (i = 0; i < idle; i++) {
+		close(s[i]);
+		close(a[i]);
+	}
+	close(l);
+}
+
+/* States to die in.  Return: the socket; @other is one of the other end, or -1. */
+
+static int listener_of_round;
+
+static int fresh(int *other)
+{
+	return new_socket(NEAR, 0);
+}
+
+static int bound(int *other)
+{
+	int s = new_socket(NEAR, 0);
+
+	bind_to(s, NEAR, 0);
+	return s;
+}
+
+static int asked(int *other)
+{
+	int l = listener_of_round, i;
+
+	listener_of_round = -1;
+	for (i = 0; i < 3; i++)
+		knock(i);
+	return l;
+}
+
+static int refused(int *other)
+{
+	int s = new_socket(NEAR, 0);
+	union address addr = address(FAR, 1);
+
+	connect(s, &addr.any, address_len());
+	send(s, "x", 1, MSG_NOSIGNAL);
+	return s;
+}
+
+static int unanswered(int *other)
+{
+	int s = new_socket(NEAR, 0);
+
+	connect_nowhere(s);
+	send(s, "x", 1, MSG_NOSIGNAL);
+	return s;
+}
+
+static int connected(int *other)
+{
+	int s = knock(1), id;
+
+	*other = let_in(listener_of_round, &id);
+	return s;
+}
+
+static int accepted(int *other)
+{
+	int id;
+
+	*other = knock(1);
+	return let_in(listener_of_round, &id);
+}
+
+static void stuff(int fd)
+{
+	static char data[65536];
+
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		;
+}
+
+static int stuffed(int *other)
+{
+	int s = connected(other);
+
+	stuff(s);
+	stuff(*other);
+	return s;
+}
+
+static int half_closed(int *other)
+{
+	int s = connected(other);
+
+	shutdown(s, SHUT_WR);
+	return s;
+}
+
+static int other_half_closed(int *other)
+{
+	int s = connected(other);
+
+	stuff(*other);
+	shutdown(*other, SHUT_WR);
+	return s;
+}
+
+static int finished(int *other)
+{
+	int s = connected(other);
+
+	shutdown(s, SHUT_RDWR);
+	shutdown(*other, SHUT_RDWR);
+	return s;
+}
+
+static int corked(int *other)
+{
+	int s = connected(other);
+
+	send(s, "held back", 9, MSG_MORE);
+	return s;
+}
+
+static int was_reset(int *other)
+{
+	int s = connected(other);
+
+	stuff(s);
+	close_hard(*other);
+	*other = -1;
+	return s;
+}
+
+static int (*const states[])(int *other) = {
+	fresh, bound, asked, refused, unanswered, connected, accepted, stuffed, half_closed,
+	other_half_closed, finished, corked, was_reset,
+};
+
+/* Ways to die */
+
+static void die_plainly(int s)
+{
+	close(s);
+}
+
+static void die_by_disconnect(int s)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	connect(s, &none, sizeof(none));
+	connect_to(s, port);
+	close(s);
+}
+
+static void die_by_shutdown(int s)
+{
+	shutdown(s, SHUT_RDWR);
+	close(s);
+}
+
+static void die_with_the_process(int s)
+{
+	kill(getpid(), SIGKILL);
+}
+
+static void (*const deaths[])(int s) = {
+	die_plainly, close_hard, die_by_disconnect, die_by_shutdown, die_with_the_process,
+};
+
+/* In a process of its own. */
+static void live_and_die(int state, int death, int pause_us)
+{
+	int other = -1, s;
+
+	listener_of_round = listening(8);
+	if (listener_of_round < 0)
+		_exit(1);
+	s = states[state](&other);
+	if (s < 0)
+		_exit(1);
+	/* The cable takes 10 us: packets arrive while it dies. */
+	usleep(pause_us);
+	deaths[death](s);
+	usleep(pause_us);
+	if (other >= 0)
+		close(other);
+	_exit(0);
+}
+
+TEST_F_TIMEOUT(life, die_in_every_state, 400)
+{
+	int round, state, death, status, failed = 0;
+
+	for (round = 0; round < many(10); round++) {
+		for (state = 0; state < (int)ARRAY_SIZE(states); state++) {
+			for (death = 0; death < (int)ARRAY_SIZE(deaths); death++) {
+				port++;
+				if (!fork())
+					live_and_die(state, death, round * (rand() % 40));
+				wait(&status);
+				failed += WIFEXITED(status) && status;
+			}
+		}
+	}
+	EXPECT_EQ(failed, 0);
+}
+
+/* Threads that fight over one socket */
+
+#define CALLS	500
+
+static int fought_over;
+static atomic_int fighters;
+
+static void one_call(unsigned int which)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct pollfd p = { .fd = fought_over, .events = POLLIN | POLLOUT };
+	union address addr;
+	struct ndp_info info;
+	struct tcp_info tcp;
+	socklen_t len = sizeof(addr);
+	static char data[20000];
+	int n;
+
+	switch (which) {
+	case 0 ... 4:
+		send(fought_over, data, rand() % sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL |
+		     (rand() % 4 ? 0 : MSG_MORE));
+		break;
+	case 5 ... 9:
+		recv(fought_over, data, rand() % sizeof(data),
+		     MSG_DONTWAIT | (rand() % 4 ? 0 : MSG_PEEK));
+		break;
+	case 10:
+		poll(&p, 1, 0);
+		break;
+	case 11:
+		getsockname(fought_over, &addr.any, &len);
+		len = sizeof(addr);
+		getpeername(fought_over, &addr.any, &len);
+		break;
+	case 12:
+		len = sizeof(info);
+		getsockopt(fought_over, SOL_NDP, NDP_INFO, &info, &len);
+		len = sizeof(tcp);
+		getsockopt(fought_over, IPPROTO_TCP, TCP_INFO, &tcp, &len);
+		break;
+	case 13:
+		set_int(fought_over, SOL_SOCKET, SO_RCVBUF, rand() % 200000);
+		set_int(fought_over, IPPROTO_TCP, TCP_CORK, rand() % 2);
+		set_int(fought_over, SOL_SOCKET, SO_KEEPALIVE, rand() % 2);
+		break;
+	case 14:
+		ioctl(fought_over, SIOCOUTQ, &n);
+		ioctl(fought_over, SIOCINQ, &n);
+		break;
+	case 15:
+		shutdown(fought_over, rand() % 3);
+		break;
+	case 16:
+		connect(fought_over, &none, sizeof(none));
+		break;
+	case 17:
+		listen(fought_over, 2);
+		break;
+	default:
+		connect_to(fought_over, port);
+	}
+}
+
+static void *fight(void *unused)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++) {
+		one_call(rand() % 24);
+		/* In virtual time nothing else would ever happen. */
+		if (i % 8 == 0)
+			usleep(1);
+	}
+	fighters--;
+	return NULL;
+}
+
+TEST_F_TIMEOUT(life, threads_at_one_socket, 400)
+{
+	int l = listening(4), round, i;
+	pthread_t threads[4];
+
+	ASSERT_GE(l, 0);
+	nonblock(l);
+	ASSERT_EQ(setns(world->ns[NEAR], CLONE_NEWNET), 0);
+	for (round = 0; round < many(20); round++) {
+		fought_over = new_socket(NEAR, SOCK_NONBLOCK);
+		ASSERT_GE(fought_over, 0);
+		fighters = ARRAY_SIZE(threads);
+		for (i = 0; i < (int)ARRAY_SIZE(threads); i++)
+			ASSERT_EQ(pthread_create(&threads[i], NULL, fight, NULL), 0);
+		while (fighters) {
+			int a;
+
+			usleep(100);
+			while ((a = accept(l, NULL, NULL)) >= 0) {
+				send(a, "hello", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+				close(a);
+			}
+		}
+		for (i = 0; i < (int)ARRAY_SIZE(threads); i++)
+			pthread_join(threads[i], NULL);
+		close(fought_over);
+	}
+	close(l);
+}
+
+/* Namespaces that die with all that is in them */
+
+static void live_in_a_namespace(bool ip6)
+{
+	const char *loopback = ip6 ? "::1" : "127.0.0.1";
+	struct world own = {
+		.family = ip6 ? AF_INET6 : AF_INET,
+		.address = { loopback, loopback },
+	};
+	int i, id;
+
+	own.ns[NEAR] = new_ns();
+	own.ns[FAR] = own.ns[NEAR];
+	world = &own;
+	listener_of_round = listening(8);
+	if (listener_of_round < 0)
+		_exit(1);
+	for (i = 0; i < 3; i++)
+		knock(i);
+	i = knock(3);
+	stuff(i);
+	stuff(let_in(listener_of_round, &id));
+	_exit(0);
+}
+
+static int module_references(void)
+{
+	FILE *file = fopen("/sys/module/ndp/refcnt", "r");
+	int n = -1;
+
+	if (file) {
+		if (fscanf(file, "%d", &n) != 1)
+			n = -1;
+		fclose(file);
+	}
+	return n;
+}
+
+TEST_F_TIMEOUT(life, namespaces_die, 400)
+{
+	int before = module_references(), n = many(40), i;
+
+	for (i = 0; i < n; i++)
+		if (!fork())
+			live_in_a_namespace(i & 1);
+	EXPECT_EQ(all_well(n), n);
+	for (i = 0; i < 1000 && module_references() != before; i++)
+		usleep(100000);
+	EXPECT_EQ(module_references(), before);
+}
+
+/* Limits */
+
+static bool send_bytes(int fd, size_t n)
+{
+	static char data[65536];
+	size_t at, i, part;
+
+	for (at = 0; at < n; at += part) {
+		part = n - at < sizeof(data) ? n - at : sizeof(data);
+		for (i = 0; i < part; i++)
+			data[i] = byte_at(at + i);
+		if (send(fd, data, part, MSG_NOSIGNAL) != (ssize_t)part)
+			return false;
+	}
+	return true;
+}
+
+/* All of @n bytes, then the end.  Return: the most that the namespace held, or -1. */
+static long long receive_bytes(int fd, size_t n)
+{
+	static char data[65536];
+	long long most = 0;
+	int reads = 0;
+	size_t at = 0;
+	ssize_t r, i;
+
+	while ((r = recv(fd, data, sizeof(data), 0)) > 0) {
+		long long now = reads++ % 16 ? 0 : stat_of(FAR, "MemBytes");
+
+		most = now > most ? now : most;
+		for (i = 0; i < r; i++)
+			if (data[i] != byte_at(at + i))
+				return -1;
+		at += r;
+	}
+	return r == 0 && at == n ? most : -1;
+}
+
+/* Beyond a namespace's memory packets are as if trimmed, and come again. */
+TEST_F_TIMEOUT(life, memory_of_a_receiving_namespace, 400)
+{
+	const size_t size = 1 << 20;
+	int l = listening(8), i, id;
+	long long most;
+
+	ASSERT_GE(l, 0);
+	ASSERT_TRUE(set_sysctl(FAR, "mem_max_kb", 256));
+	for (i = 0; i < 4; i++) {
+		int s = knock(i);
+
+		ASSERT_GE(s, 0);
+		if (!fork())
+			_exit(!send_bytes(s, size));
+		close(s);
+	}
+	for (i = 0; i < 4; i++) {
+		int a = let_in(l, &id);
+
+		ASSERT_GE(a, 0);
+		/* Before the first is read all have sent what they may. */
+		usleep(200000);
+		most = receive_bytes(a, size);
+		EXPECT_GT(most, 0);
+		EXPECT_LT(most, (256 << 10) + 4 * 20000);
+		close(a);
+	}
+	EXPECT_EQ(all_well(4), 4);
+	EXPECT_GT(stat_of(FAR, "NoRoomIn"), 0);
+	close(l);
+	EXPECT_TRUE(set_sysctl(FAR, "mem_max_kb", 0));
+}
+
+/* Writers wait, or are told to try again; each may have something. */
+TEST_F_TIMEOUT(life, memory_of_a_sending_namespace, 400)
+{
+	static char data[65536];
+	int l = listening(8), s[2], a[2], id, i;
+	struct pollfd full = { .events = POLLOUT };
+	long long sent = 0;
+	ssize_t n;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < 2; i++) {
+		s[i] = knock(i);
+		a[i] = let_in(l, &id);
+		ASSERT_GE(a[i], 0);
+		set_int(a[i], SOL_SOCKET, SO_RCVBUF, 10000);
+	}
+	full.fd = s[0];
+	ASSERT_TRUE(set_sysctl(NEAR, "mem_max_kb", 512));
+	while ((n = send(s[0], data, sizeof(data), MSG_DONTWAIT)) > 0)
+		sent += n;
+	EXPECT_EQ(errno, EAGAIN);
+	EXPECT_EQ(poll(&full, 1, 0), 0);
+	EXPECT_LT(sent, (512 << 10) + 200000);
+	/* What it has sent before is acknowledged. */
+	usleep(100000);
+	EXPECT_EQ(send(s[1], data, 1000, MSG_DONTWAIT), 1000);
+	EXPECT_EQ(recv(a[1], data, 1000, MSG_WAITALL), 1000);
+	/* One that waits gets on when the other is read. */
+	if (!fork())
+		_exit(send(s[0], data, sizeof(data), 0) != sizeof(data));
+	usleep(100000);
+	while (sent > 0 && (n = recv(a[0], data, sizeof(data), 0)) > 0)
+		sent -= n;
+	EXPECT_EQ(all_well(1), 1);
+	EXPECT_TRUE(set_sysctl(NEAR, "mem_max_kb", 0));
+	for (i = 0; i < 2; i++) {
+		close(s[i]);
+		close(a[i]);
+	}
+	close(l);
+}
+
+/* First windows that nobody accepts: 4 MiB of a listener's memory. */
+TEST_F_TIMEOUT(life, memory_of_a_listener, 400)
+{
+	unsigned long long refused = stat_of(FAR, "NoRoomIn");
+	const size_t size = 2 << 20;
+	int l = listening(16), i, id;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < 8; i++) {
+		int s = new_socket(NEAR, 0);
+
+		ASSERT_EQ(set_int(s, SOL_NDP, NDP_IW, 400), 0);
+		ASSERT_EQ(connect_to(s, port), 0);
+		ASSERT_EQ(send(s, &i, sizeof(i), 0), sizeof(i));
+		if (!fork())
+			_exit(!send_bytes(s, size));
+		close(s);
+	}
+	for (i = 0; i < 400 && stat_of(FAR, "NoRoomIn") == refused; i++)
+		usleep(50000);
+	EXPECT_LT(stat_of(FAR, "MemBytes"), (4 << 20) + 8 * 20000);
+	EXPECT_GT(stat_of(FAR, "MemBytes"), 3 << 20);
+	EXPECT_GT(stat_of(FAR, "NoRoomIn"), refused);
+	for (i = 0; i < 8; i++) {
+		int a = let_in(l, &id);
+
+		ASSERT_GE(a, 0);
+		EXPECT_GT(receive_bytes(a, size), 0);
+		close(a);
+	}
+	EXPECT_EQ(all_well(8), 8);
+	close(l);
+}
+
+/* As many connections are remembered as may be: the next take a round trip more. */
+TEST_F_TIMEOUT(life, tombstones, 400)
+{
+	unsigned long long dropped;
+	int l = listening(16), i, id;
+
+	ASSERT_GE(l, 0);
+	EXPECT_TRUE(comes_to("Tombstones", 0, 100));
+	dropped = stat_of(FAR, "DropCookie");
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 10));
+	for (i = 0; i < 100; i++) {
+		int s = knock(i), a = let_in(l, &id);
+
+		ASSERT_GE(a, 0);
+		EXPECT_EQ(id, i);
+		/* And one that was open before. */
+		EXPECT_LE(stat_of(FAR, "Tombstones"), 11);
+		close(a);
+		close(s);
+	}
+	EXPECT_LE(dropped + 80, stat_of(FAR, "DropCookie"));
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 262144));
+	close(l);
+	EXPECT_TRUE(comes_to("Tombstones", 0, 100));
+}
+
+TEST_HARNESS_MAIN

@@ -73,7 +73,7 @@ tools:			## build the tools
 	$(MAKE) -C tools
 
 selftests:		## build the tests
-	@$(NEED) gcc@gcc libc6-dev
+	@$(NEED) gcc@gcc libc6-dev libmnl-dev
 	$(MAKE) -C selftests
 
 # Debian's headers lack the System.map without which modules_install skips depmod.
@@ -99,6 +99,9 @@ check:			## run the selftests on Debian's 6.1 and 6.12 and a debug kernel (K=, T
 	@$(NEED) python3@python3
 	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
 
+fuzz:			## packets, options and messages at random on a debug kernel (HOURS=1, SEED=n)
+	@tools/lab/fuzz $(or $(HOURS),1) $(SEED)
+
 demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture
 	@tools/lab/demo
 
@@ -116,4 +119,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules headers tools selftests install vm check demo bench lint clean help FORCE
+.PHONY: all modules headers tools selftests install vm check fuzz demo bench lint clean help FORCE

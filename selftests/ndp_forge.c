@@ -43,31 +43,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/types.h>
+#include "wire.h"
 
-/* The header as Documentation/wire-format.md has it, on its own account. */
-#define VERSION		1
-#define UDP_PORT	13141
-#define HDR_LEN		32
 #define PAYLOAD		64
-#define WHOLE		(HDR_LEN + 4 + PAYLOAD)
-
-enum { DATA = 1, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, TYPES = 16 };
-enum { SYN = 1, LAST = 2, HAS_PULL = 8, BOUNCED = 0x20 };
-
-struct header {
-	__u8 vdt;
-	__u8 flags;
-	__u16 check;
-	__u16 sport;
-	__u16 dport;
-	__u64 conn_id;
-	__u32 psn;
-	__u16 path;
-	__u16 len;
-	__u32 psn_off;
-	__u32 window;
-};
+#define WHOLE		(HDR_LEN + CRC_LEN + PAYLOAD)
 
 static int sock;
 static int sent;
@@ -76,29 +55,6 @@ static __u16 port, initiator = 40000;
 static __u64 conn_id = 0x1234567890abcdefULL;
 static __u32 isn = 1000;
 static bool acceptor;
-
-static __u16 fold(const void *data, int len, __u32 sum)
-{
-	const __u8 *p = data;
-
-	for (; len > 1; p += 2, len -= 2)
-		sum += p[0] << 8 | p[1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
-
-static __u32 crc32c(const __u8 *p, int len)
-{
-	__u32 crc = ~0U;
-
-	while (len--) {
-		crc ^= *p++;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
-	}
-	return ~crc;
-}
 
 static __u32 pseudo(void)
 {
@@ -110,7 +66,7 @@ static __u32 pseudo(void)
 static struct header make(int type, int flags)
 {
 	struct header h = {
-		.vdt = VERSION << 5 | (acceptor ? 0x10 : 0) | type,
+		.vdt = VERSION << 5 | (acceptor ? FROM_ACCEPTOR : 0) | type,
 		.flags = flags,
 		.sport = htons(acceptor ? port : initiator),
 		.dport = htons(acceptor ? initiator : port),
@@ -128,7 +84,7 @@ static void emit(struct header h, bool sum, int len)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = daddr };
 	struct iphdr ip = {
 		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
-		.saddr = saddr, .daddr = daddr, .tos = 3 << 2,
+		.saddr = saddr, .daddr = daddr, .tos = DSCP_DATA << 2,
 	};
 	struct udphdr udp = {
 		.source = htons(50000), .dest = htons(UDP_PORT),

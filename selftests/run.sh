@@ -9,7 +9,7 @@
 # it, then its result.  A test fails by its exit code (4: skipped), by the time
 # in "settings", or when the kernel complains while it runs.  After a complaint
 # or a time-out this kernel is no place for further tests: with -1 the run ends
-# there (exit code 3).
+# there (exit code 3).  TIMEOUT, in seconds, overrides that time.
 set -u
 export LC_ALL=C
 
@@ -24,7 +24,7 @@ if [ "${1-}" = -1 ]; then
 fi
 [ $# -gt 0 ] || mapfile -t tests < <(make -s list)
 [ $# -eq 0 ] || tests=("$@")
-timeout=$(sed -n 's/^timeout=//p' settings)
+timeout=${TIMEOUT:-$(sed -n 's/^timeout=//p' settings)}
 
 run_one() {
 	local test=$1 number=$2 program=./$1 code verdict complaint

@@ -484,6 +484,7 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 	np->expect_pulls = max_t(s32, np->expect_pulls - (s32)advance,
 				 -(s32)np->iw);
 	np->probe_at = 0;
+	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
 

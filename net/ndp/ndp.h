@@ -662,12 +662,12 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
+ * @stalled_since: first PROBE since the peer gave credit, 0: none was sent
  * @syn_at:	when to send a bare opening, 0 for not
  * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
  * @keep_at:	when keepalive is due, 0: off
  * @keep_probes: sent since the peer was heard
  * @orphan_at:	when an orphan gives up on its peer, 0 for not
- * @user_timeout_ns: give-up time
  * @info:	counters for NDP_INFO
  */
 struct ndp_sock {
@@ -781,6 +781,7 @@ struct ndp_sock {
 	u64			silent_since;
 	u64			probe_at;
 	u64			probe_ns;
+	u64			stalled_since;
 	u64			syn_at;
 	u64			cork_at;
 	u64			keep_at;

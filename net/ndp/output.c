@@ -782,10 +782,12 @@ void ndp_output(struct ndp_sock *np)
 		np->credit = 0;
 		np->expect_pulls = 0;
 	}
-	if (!ndp_is_stuck(np))
+	if (!ndp_is_stuck(np)) {
 		np->probe_at = 0;
-	else if (!np->probe_at)
+		np->stalled_since = 0;
+	} else if (!np->probe_at) {
 		np->probe_at = ktime_get_ns() + np->probe_ns;
+	}
 	ndp_timer_update(np);
 }
 

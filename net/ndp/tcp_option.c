@@ -265,16 +265,14 @@ u64 ndp_orphan_time(const struct ndp_sock *np)
 }
 
 /**
- * ndp_user_timeout - how long a peer may be silent
+ * ndp_user_timeout - how long the application waits for a peer
  * @np:		connection
  *
- * Return: nanoseconds.
+ * Return: nanoseconds, 0: it does not say.
  */
 u64 ndp_user_timeout(const struct ndp_sock *np)
 {
-	u64 ms = ndp_tcp_option(np, NDP_TCP_USER_TIMEOUT);
-
-	return ms ? ms * NDP_MSEC : NDP_GIVE_UP;
+	return (u64)ndp_tcp_option(np, NDP_TCP_USER_TIMEOUT) * NDP_MSEC;
 }
 
 static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)

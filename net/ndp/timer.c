@@ -203,10 +203,18 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 		np->local_backoff++;
 }
 
+/*
+ * A peer is waited for while it answers, also one that takes nothing, unless the
+ * application says for how long (TCP_USER_TIMEOUT).
+ */
 static bool ndp_given_up(struct ndp_sock *np, u64 now)
 {
+	u64 limit = ndp_user_timeout(np);
+
+	if (np->stalled_since && limit && now - np->stalled_since > limit)
+		return true;
 	return np->silent_since &&
-	       now - np->silent_since > ndp_user_timeout(np);
+	       now - np->silent_since > (limit ?: NDP_GIVE_UP);
 }
 
 static void ndp_check_probe(struct ndp_sock *np, u64 now)
@@ -216,6 +224,8 @@ static void ndp_check_probe(struct ndp_sock *np, u64 now)
 	ndp_send_probe(np);
 	if (!np->silent_since)
 		np->silent_since = now;
+	if (!np->stalled_since)
+		np->stalled_since = now;
 	np->probe_ns = max(min(2 * np->probe_ns, NDP_PROBE_MAX), np->rto_ns);
 	np->probe_at = now + np->probe_ns;
 }

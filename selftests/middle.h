@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A cable whose middle is the test: two namespaces with a tun device each.  What one
+ * sends comes to the test, and the other gets what the test makes of it.
+ */
+#ifndef _MIDDLE_H
+#define _MIDDLE_H
+
+/* The worlds of others are not needed. */
+#define NDP_WORLDS 0
+#include "life.h"
+#include "wire.h"
+
+#include <linux/if_tun.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
+#include <time.h>
+
+#define MOST_LATE	1024
+#define MOST_BYTES	2048
+
+struct packet {
+	int	from;			/* NEAR, FAR */
+	int	len;
+	__u64	due;
+	__u8	data[MOST_BYTES];	/* from the IP header on */
+};
+
+static struct world middle[2];		/* one for each family, of the same namespaces */
+static int tun[2];
+/* On their way. */
+static struct packet *late[MOST_LATE];
+static int n_late;
+
+/* What becomes of each packet; it delivers what shall arrive. */
+static void (*meddle)(struct packet *p);
+
+static inline __u64 now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ULL + t.tv_nsec / 1000;
+}
+
+static inline bool is_ip6(const struct packet *p)
+{
+	return p->data[0] >> 4 == 6;
+}
+
+static inline int ip_len(const struct packet *p)
+{
+	return is_ip6(p) ? sizeof(struct ip6_hdr) : sizeof(struct iphdr);
+}
+
+static inline struct udphdr *udp_of(struct packet *p)
+{
+	return (struct udphdr *)(p->data + ip_len(p));
+}
+
+static inline struct header *ndp_of(struct packet *p)
+{
+	return (struct header *)(udp_of(p) + 1);
+}
+
+static inline int ndp_type(struct packet *p)
+{
+	return ndp_of(p)->vdt & 15;
+}
+
+/* Bytes behind the UDP header. */
+static inline int ndp_len(struct packet *p)
+{
+	return p->len - ip_len(p) - (int)sizeof(struct udphdr);
+}
+
+static inline bool has_payload(struct packet *p)
+{
+	return ndp_type(p) == DATA && ndp_len(p) > HDR_LEN + CRC_LEN;
+}
+
+static inline __u16 acceptor_port(struct packet *p)
+{
+	const struct header *h = ndp_of(p);
+
+	return ntohs(h->vdt & FROM_ACCEPTOR ? h->sport : h->dport);
+}
+
+static inline int dscp_of(struct packet *p)
+{
+	const struct ip6_hdr *ip6 = (void *)p->data;
+
+	return is_ip6(p) ? ntohl(ip6->ip6_flow) >> 22 & 63 : p->data[1] >> 2;
+}
+
+/* The IP header's checksum made good. */
+static inline void seal_ip(struct packet *p)
+{
+	struct iphdr *ip = (void *)p->data;
+
+	if (is_ip6(p))
+		return;
+	ip->check = 0;
+	ip->check = htons(fold(ip, sizeof(*ip), 0));
+}
+
+/* The NDP header's checksum made good. */
+static inline void seal(struct packet *p)
+{
+	struct header *h = ndp_of(p);
+	int at = is_ip6(p) ? 8 : 12, len = is_ip6(p) ? 32 : 8;
+	__u32 sum = (__u16)~fold(p->data + at, len, 0);
+
+	h->check = 0;
+	h->check = htons(fold(h, HDR_LEN, sum));
+}
+
+static inline void set_dscp(struct packet *p, int dscp)
+{
+	struct ip6_hdr *ip6 = (void *)p->data;
+	__u32 flow = ntohl(ip6->ip6_flow);
+
+	if (is_ip6(p))
+		ip6->ip6_flow = htonl((flow & ~(63U << 22)) | (__u32)dscp << 22);
+	else
+		p->data[1] = (p->data[1] & 3) | dscp << 2;
+	seal_ip(p);
+}
+
+/* @len bytes behind the UDP header, those that are new zero; all lengths say so. */
+static inline void resize(struct packet *p, int len)
+{
+	int total = ip_len(p) + sizeof(struct udphdr) + len;
+
+	if (total > p->len)
+		memset(p->data + p->len, 0, total - p->len);
+	p->len = total;
+	udp_of(p)->len = htons(sizeof(struct udphdr) + len);
+	if (is_ip6(p))
+		((struct ip6_hdr *)p->data)->ip6_plen = udp_of(p)->len;
+	else
+		((struct iphdr *)p->data)->tot_len = htons(total);
+	seal_ip(p);
+}
+
+/* As a switch trims. */
+static inline void trim(struct packet *p)
+{
+	resize(p, HDR_LEN + CRC_LEN);
+	set_dscp(p, DSCP_TRIMMED);
+}
+
+/* Back to who sent it, the addresses swapped. */
+static inline void turn_round(struct packet *p)
+{
+	int len = is_ip6(p) ? 16 : 4;
+	__u8 *at = p->data + (is_ip6(p) ? 8 : 12), saddr[16];
+
+	memcpy(saddr, at, len);
+	memcpy(at, at + len, len);
+	memcpy(at + len, saddr, len);
+	p->from = !p->from;
+}
+
+/* Of packets of NDP alone; others do not arrive.  Return: was there one? */
+static inline bool next_packet(int end, struct packet *p)
+{
+	for (;;) {
+		p->from = end;
+		p->len = read(tun[end], p->data, sizeof(p->data));
+		if (p->len <= 0)
+			return false;
+		if (p->len >= (int)(ip_len(p) + sizeof(struct udphdr) + HDR_LEN) &&
+		    udp_of(p)->dest == htons(UDP_PORT))
+			return true;
+	}
+}
+
+static inline void arrive(const struct packet *p)
+{
+	/* A device that is down or full takes none. */
+	if (write(tun[!p->from], p->data, p->len) < 0 && errno != EIO && errno != EINVAL)
+		printf("# a packet of %d bytes: %s\n", p->len, strerror(errno));
+}
+
+/* To the other end in @us; lost where too many are under way. */
+static inline void deliver(const struct packet *p, unsigned int us)
+{
+	struct packet *copy;
+
+	if (n_late == MOST_LATE)
+		return;
+	copy = malloc(sizeof(*copy));
+	*copy = *p;
+	copy->due = now_us() + us;
+	late[n_late++] = copy;
+}
+
+static inline void pass(struct packet *p)
+{
+	deliver(p, 0);
+}
+
+/* What is due arrives, the earliest first.  Return: us until the next is. */
+static inline unsigned int arrivals(unsigned int most)
+{
+	for (;;) {
+		__u64 now = now_us();
+		int i, first = 0;
+
+		for (i = 1; i < n_late; i++)
+			if (late[i]->due < late[first]->due)
+				first = i;
+		if (!n_late || late[first]->due > now + most)
+			return most;
+		if (late[first]->due > now)
+			return late[first]->due - now;
+		arrive(late[first]);
+		free(late[first]);
+		n_late--;
+		memmove(late + first, late + first + 1, (n_late - first) * sizeof(*late));
+	}
+}
+
+/* All that has come, and then some time, @us at most. */
+static inline void carry(unsigned int us)
+{
+	struct pollfd p[2] = {
+		{ .fd = tun[NEAR], .events = POLLIN }, { .fd = tun[FAR], .events = POLLIN },
+	};
+	struct packet packet;
+	struct timespec t;
+	int end;
+
+	for (end = NEAR; end <= FAR; end++)
+		while (next_packet(end, &packet))
+			meddle(&packet);
+	us = arrivals(us);
+	t.tv_sec = us / 1000000;
+	t.tv_nsec = us % 1000000 * 1000;
+	ppoll(p, 2, &t, NULL);
+}
+
+/* Is @name soon @value in both namespaces, while packets are carried? */
+static inline bool gets_to(const char *name, unsigned long long value, int seconds)
+{
+	__u64 end = now_us() + seconds * 1000000ULL;
+	int i;
+
+	while (now_us() < end) {
+		if (stat_of(NEAR, name) == value && stat_of(FAR, name) == value)
+			return true;
+		for (i = 0; i < 100; i++)
+			carry(1000);
+	}
+	printf("# %s: near %llu, far %llu\n", name, stat_of(NEAR, name), stat_of(FAR, name));
+	return false;
+}
+
+static inline int open_tun(int mtu)
+{
+	struct ifreq ifr = { .ifr_name = "tun0", .ifr_flags = IFF_TUN | IFF_NO_PI };
+	int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &ifr)) {
+		printf("# /dev/net/tun: %s\n", strerror(errno));
+		return -1;
+	}
+	shell("ip link set tun0 mtu %d txqueuelen 1000 up", mtu);
+	shell("ethtool -s tun0 speed 1000 duplex full autoneg off >/dev/null 2>&1");
+	return fd;
+}
+
+/* Context: a test's own process.  Return: 0. */
+static inline int lay_middle(int mtu)
+{
+	static const char *const addresses[2][2] = {
+		{ "10.0.0.1", "10.0.0.2" }, { "fd00::1", "fd00::2" },
+	};
+	int end, six;
+
+	shell("modprobe -q tun");
+	for (end = NEAR; end <= FAR; end++) {
+		int ns = new_ns();
+
+		tun[end] = open_tun(mtu);
+		if (ns < 0 || tun[end] < 0)
+			return -1;
+		for (six = 0; six < 2; six++) {
+			middle[six].wire = true;
+			middle[six].family = six ? AF_INET6 : AF_INET;
+			middle[six].ns[end] = ns;
+			middle[six].address[end] = addresses[six][end];
+			shell("ip address add %s/%d dev tun0 %s", addresses[six][end],
+			      six ? 64 : 24, six ? "nodad" : "");
+		}
+	}
+	meddle = pass;
+	signal(SIGPIPE, SIG_IGN);
+	ndp = true;
+	world = &middle[0];
+	port = 5000;
+	return 0;
+}
+
+#endif /* _MIDDLE_H */

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that lies: one end of each connection is the kernel's, the other this program,
+ * which knows the connection's id and answers as suits it.  However it does, the kernel
+ * holds and sends no more than the connection's bounds allow, and others go on.
+ */
+#include "middle.h"
+
+#define LOTS		(1 << 20)	/* bytes: more than any window here */
+#define ROOM		(1 << 20)	/* window advertised */
+#define MTU		1500
+#define LONG		300		/* seconds */
+
+/* What came from the kernel. */
+static struct {
+	int		count[TYPES];
+	struct packet	first[TYPES];
+	struct packet	last[TYPES];
+	__u32		highest;	/* PSN */
+} heard;
+
+static void listen_only(struct packet *p)
+{
+	int type = ndp_type(p);
+	__u32 psn = ntohl(ndp_of(p)->psn);
+
+	if (!heard.count[type]++)
+		heard.first[type] = *p;
+	heard.last[type] = *p;
+	if (type == DATA && (heard.count[DATA] == 1 || (__s32)(psn - heard.highest) > 0))
+		heard.highest = psn;
+}
+
+static void listen_for(unsigned int ms)
+{
+	__u64 end = now_us() + ms * 1000ULL;
+
+	while (now_us() < end)
+		carry(1000);
+}
+
+/* Where time is virtual, as long as it takes; else a tenth. */
+static unsigned int patience(unsigned int ms)
+{
+	return access("/proc/exitcode", F_OK) ? ms / 10 : ms;
+}
+
+static int distinct(void)
+{
+	return heard.count[DATA] ? heard.highest - ntohl(ndp_of(&heard.first[DATA])->psn) + 1 : 0;
+}
+
+/* To who sent @p. */
+static void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
+		 __u32 window)
+{
+	struct packet answer = *p;
+	struct header *h = ndp_of(&answer);
+	__u16 port = h->sport;
+
+	resize(&answer, HDR_LEN);
+	set_dscp(&answer, DSCP_CONTROL);
+	h->vdt = (h->vdt ^ FROM_ACCEPTOR) & 0xf0;
+	h->vdt |= type;
+	h->flags = flags;
+	h->sport = h->dport;
+	h->dport = port;
+	h->psn = htonl(psn);
+	h->len = h->path;
+	h->psn_off = htonl(pull);
+	h->window = htonl(window);
+	turn_round(&answer);
+	seal(&answer);
+	arrive(&answer);
+}
+
+static __u32 psn_of(struct packet *p)
+{
+	return ntohl(ndp_of(p)->psn);
+}
+
+/* A socket of the kernel's that has written all it could, and been heard. */
+static int writer(void)
+{
+	static char buf[LOTS];
+	int s;
+
+	memset(&heard, 0, sizeof(heard));
+	meddle = listen_only;
+	s = new_socket(NEAR, SOCK_NONBLOCK);
+	if (s < 0 || connect_to(s, port))
+		return -1;
+	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		;
+	listen_for(1);
+	return heard.count[DATA] ? s : -1;
+}
+
+static struct ndp_info info_of(int s)
+{
+	struct ndp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
+	return info;
+}
+
+/* What the writer holds is no more than its buffer, and what one packet weighs. */
+static bool is_bounded(int s)
+{
+	unsigned long long bytes = stat_of(NEAR, "MemBytes");
+	int most = get_int(s, SOL_SOCKET, SO_SNDBUF) + get_int(s, SOL_SOCKET, SO_RCVBUF) + 8192;
+
+	if (bytes <= (unsigned int)most)
+		return true;
+	printf("# %llu bytes, bound %d\n", bytes, most);
+	return false;
+}
+
+/* Another connection of the same host. */
+static bool others_go_on(void)
+{
+	static struct world home;
+	const struct world *was = world;
+	int id = 0, l, s, a;
+
+	home = *world;
+	home.ns[FAR] = home.ns[NEAR];
+	home.address[NEAR] = six() ? "::1" : "127.0.0.1";
+	home.address[FAR] = home.address[NEAR];
+	world = &home;
+	port++;
+	l = listening(4);
+	s = knock(4711);
+	a = let_in(l, &id);
+	close(a);
+	close(s);
+	close(l);
+	port--;
+	world = was;
+	return id == 4711;
+}
+
+static bool all_gone(int s)
+{
+	close_hard(s);
+	listen_for(10);
+	return gets_to("SockInUse", 0, 60) && gets_to("MemBytes", 0, 10);
+}
+
+FIXTURE(liar)
+{
+	int s;
+};
+
+FIXTURE_VARIANT(liar)
+{
+	int family;	/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(liar, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(liar, ip6) { .family = 1 };
+
+FIXTURE_SETUP(liar)
+{
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	self->s = writer();
+	ASSERT_LE(0, self->s);
+}
+
+FIXTURE_TEARDOWN(liar)
+{
+	EXPECT_TRUE(is_bounded(self->s));
+	EXPECT_TRUE(others_go_on());
+	EXPECT_TRUE(all_gone(self->s));
+}
+
+/* The first window, unasked, and no more. */
+TEST_F_TIMEOUT(liar, says_nothing, LONG)
+{
+	struct ndp_info info = info_of(self->s);
+
+	EXPECT_EQ(info.iw, (unsigned int)distinct());
+	/* As many again at each timeout, which doubles: fewer than 100 ms apart. */
+	listen_for(patience(10000));
+	EXPECT_EQ(info.iw, (unsigned int)distinct());
+	EXPECT_GE(100 * (int)info.iw, heard.count[DATA]);
+	/* Silence ends it: after 30 s by default. */
+	if (patience(10) < 10)
+		set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
+	listen_for(patience(25000));
+	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
+}
+
+TEST_F(liar, acknowledges_what_was_not_sent)
+{
+	struct ndp_info before = info_of(self->s), after;
+	__u32 psn = psn_of(&heard.last[DATA]);
+	int i;
+
+	for (i = 1; i < 5000; i++)
+		tell(&heard.last[DATA], ACK, 0, psn + i, 0, ROOM);
+	tell(&heard.last[DATA], PULL, 0, psn + 5000, 0, ROOM);
+	listen_for(1);
+	after = info_of(self->s);
+	EXPECT_EQ(0, after.bytes_acked);
+	EXPECT_EQ(before.snd_inflight, after.snd_inflight);
+	EXPECT_EQ(before.iw, (unsigned int)distinct());
+}
+
+/* All of it goes, paced by the liar's own answers: that is the liar's loss. */
+TEST_F(liar, acknowledges_what_it_throws_away)
+{
+	unsigned int i, sent, answered = 0;
+
+	for (i = 0; i < 2000 && info_of(self->s).notsent_bytes; i++) {
+		sent = distinct();
+		while (answered < sent) {
+			tell(&heard.first[DATA], ACK, HAS_PULL,
+			     psn_of(&heard.first[DATA]) + answered, answered + 1, ROOM);
+			answered++;
+		}
+		listen_for(1);
+		ASSERT_GE(sent + info_of(self->s).iw, (unsigned int)distinct());
+	}
+	EXPECT_EQ(0, info_of(self->s).notsent_bytes);
+}
+
+TEST_F(liar, pulls_what_it_did_not_earn)
+{
+	struct ndp_info info = info_of(self->s);
+	__u32 first = psn_of(&heard.first[DATA]);
+	unsigned int i;
+
+	for (i = 1; i < 100; i++)
+		tell(&heard.first[DATA], PULL, 0, first, i * 4000, ROOM);
+	listen_for(1);
+	EXPECT_EQ(info.iw, (unsigned int)distinct());
+	EXPECT_GE(info.iw, info_of(self->s).snd_credit);
+	EXPECT_EQ(0, stat_of(NEAR, "DropPull"));
+	tell(&heard.first[DATA], PULL, 0, first, i * 4000 + 5000, ROOM);
+	EXPECT_EQ(1, stat_of(NEAR, "DropPull"));
+	EXPECT_EQ(info.iw, (unsigned int)distinct());
+}
+
+/* What it asks for again and again it gets: a packet for a pull. */
+TEST_F(liar, never_has_it)
+{
+	unsigned int i, asked = 0, before = heard.count[DATA];
+	struct ndp_info info = info_of(self->s);
+
+	for (i = 0; i < 1000; i++) {
+		struct packet *p = &heard.last[DATA];
+
+		tell(p, NACK, HAS_PULL, psn_of(p), ++asked, ROOM);
+		carry(10);
+	}
+	EXPECT_GE(asked + before + info.iw, (unsigned int)heard.count[DATA]);
+	EXPECT_EQ(info.iw, (unsigned int)distinct());
+}
+
+TEST_F_TIMEOUT(liar, shrinks_its_window, LONG)
+{
+	__u32 first = psn_of(&heard.first[DATA]);
+	int before = distinct(), i;
+
+	for (i = 0; i < before; i++)
+		tell(&heard.first[DATA], ACK, HAS_PULL, first + i, i ? 2 : 1, i < 2 ? ROOM : 0);
+	listen_for(1);
+	/* What was pulled has room of its own. */
+	EXPECT_GE(before + 2, distinct());
+	before = distinct();
+	/* It asks, ever more slowly. */
+	listen_for(patience(20000));
+	EXPECT_EQ(before, distinct());
+	EXPECT_LT(0, heard.count[PROBE]);
+	EXPECT_GT(300, heard.count[PROBE]);
+	for (i = 0; i < before; i++)
+		tell(&heard.first[DATA], ACK, HAS_PULL, first + i, 2, ROOM);
+	tell(&heard.first[DATA], PULL, 0, first + before, 3, ROOM);
+	listen_for(1);
+	EXPECT_LT(before, distinct());
+}
+
+static void answer_no_room(struct packet *p)
+{
+	listen_only(p);
+	if (ndp_type(p) == PROBE || ndp_type(p) == DATA)
+		tell(p, PULL, 0, psn_of(&heard.first[DATA]), 0, 0);
+}
+
+/* As TCP: for as long as it answers, unless the application has had enough. */
+TEST_F_TIMEOUT(liar, never_reads, LONG)
+{
+	struct pollfd p = { .fd = self->s, .events = POLLOUT };
+
+	meddle = answer_no_room;
+	listen_for(patience(100000));
+	EXPECT_EQ(0, get_int(self->s, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	EXPECT_TRUE(is_bounded(self->s));
+	set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
+	listen_for(5000);
+	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
+}
+
+/* A cookie in answer to each cookie, none is larger than what came. */
+TEST_F(liar, asks_for_cookies)
+{
+	int i;
+
+	for (i = 1; i <= 100; i++) {
+		tell(&heard.first[DATA], COOKIE, 0, 0, i, i);
+		tell(&heard.first[DATA], COOKIE, 0, 0, i, i);
+	}
+	listen_for(1);
+	EXPECT_EQ(100, heard.count[COOKIE]);
+	EXPECT_EQ(HDR_LEN, ndp_len(&heard.last[COOKIE]));
+	EXPECT_EQ(info_of(self->s).iw, (unsigned int)distinct());
+}
+
+/* The kernel's end receives. */
+FIXTURE(dribble)
+{
+	int		listener;
+	int		fd;
+	struct packet	opening;
+};
+
+FIXTURE_VARIANT(dribble)
+{
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(dribble, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(dribble, ip6) { .family = 1 };
+
+/* One byte of DATA, the connection's @off-th packet. */
+static void drop_by_drop(const struct packet *opening, __u32 off)
+{
+	struct packet p = *opening;
+	struct header *h = ndp_of(&p);
+	__u32 crc;
+
+	resize(&p, HDR_LEN + CRC_LEN + 1);
+	h->flags = off ? 0 : SYN;
+	h->len = htons(1);
+	h->psn = htonl(off + 1000);
+	h->psn_off = htonl(off);
+	*((__u8 *)(h + 1) + CRC_LEN) = byte_at(off);
+	crc = htonl(crc32c((__u8 *)(h + 1) + CRC_LEN, 1));
+	memcpy(h + 1, &crc, sizeof(crc));
+	seal(&p);
+	arrive(&p);
+}
+
+/* The first packet of a connection that a socket of the far end opens, and no more. */
+static bool an_opening(struct packet *p)
+{
+	int s = new_socket(FAR, SOCK_NONBLOCK);
+	union address to = address(NEAR, port);
+
+	memset(&heard, 0, sizeof(heard));
+	meddle = listen_only;
+	connect(s, &to.any, address_len());
+	send(s, "x", 1, MSG_NOSIGNAL);
+	listen_for(1);
+	close_hard(s);
+	listen_for(1);
+	*p = heard.first[DATA];
+	return heard.count[DATA];
+}
+
+FIXTURE_SETUP(dribble)
+{
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	self->listener = new_socket(NEAR, SOCK_NONBLOCK);
+	set_int(self->listener, SOL_SOCKET, SO_RCVBUF, 50000);
+	ASSERT_EQ(0, bind_to(self->listener, NEAR, port));
+	ASSERT_EQ(0, listen(self->listener, 8));
+	ASSERT_TRUE(an_opening(&self->opening));
+	drop_by_drop(&self->opening, 0);
+	self->fd = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, self->fd);
+	nonblock(self->fd);
+}
+
+FIXTURE_TEARDOWN(dribble)
+{
+	EXPECT_TRUE(is_bounded(self->fd));
+	EXPECT_TRUE(others_go_on());
+	close(self->listener);
+	EXPECT_TRUE(all_gone(self->fd));
+}
+
+/* A byte a packet, each of which weighs hundreds, around a gap that is never filled. */
+TEST_F(dribble, beyond_a_gap)
+{
+	char c;
+	int i;
+
+	for (i = 2; i < 4096; i++)
+		drop_by_drop(&self->opening, i);
+	EXPECT_TRUE(is_bounded(self->fd));
+	EXPECT_LT(0, stat_of(NEAR, "NoRoomIn"));
+	EXPECT_EQ(1, recv(self->fd, &c, 1, 0));
+	EXPECT_EQ(-1, recv(self->fd, &c, 1, 0));
+	/* What was not taken is taken once there is room. */
+	for (i = 1; i < 4096; i++) {
+		drop_by_drop(&self->opening, i);
+		while (recv(self->fd, &c, 1, 0) == 1)
+			;
+	}
+	EXPECT_EQ(4096, info_of(self->fd).bytes_received);
+}
+
+TEST_F(dribble, in_order)
+{
+	char buf[4096];
+	int i, n = 0, got;
+
+	for (i = 1; i < 4096; i++)
+		drop_by_drop(&self->opening, i);
+	EXPECT_TRUE(is_bounded(self->fd));
+	got = recv(self->fd, buf, sizeof(buf), 0);
+	ASSERT_LT(1, got);
+	for (i = 0; i < got; i++)
+		n += buf[i] == byte_at(i);
+	EXPECT_EQ(got, n);
+}
+
+/* Numbers far from what may be: counted, and nothing is kept. */
+TEST_F(dribble, out_of_window)
+{
+	unsigned long long before = stat_of(NEAR, "MemBytes");
+	int i;
+
+	for (i = 0; i < 100; i++)
+		drop_by_drop(&self->opening, 4097 + i * 1000000);
+	EXPECT_EQ(100, stat_of(NEAR, "DropWindow"));
+	EXPECT_EQ(before, stat_of(NEAR, "MemBytes"));
+}
+
+TEST_HARNESS_MAIN

@@ -522,7 +522,7 @@ static void set_sysctls(void)
 		{ "pull_low_share", 0, 100 }, { "mem_max_kb", 1, 4000 }, { "rst_rate", 0, 200 },
 		{ "tombstones_max", 0, 200 },
 	};
-	static const int defaults[] = { 170, 32, 0, 0, 0, 10000, 65536 };
+	static const int defaults[] = { 170, 32, 1000, 0, 0, 10000, 65536 };
 	int i, end;
 
 	for (i = 0; i < COUNT(sysctls); i++)

@@ -184,17 +184,18 @@ static inline void arrive(const struct packet *p)
 		printf("# a packet of %d bytes: %s\n", p->len, strerror(errno));
 }
 
-/* To the other end in @us; lost where too many are under way. */
-static inline void deliver(const struct packet *p, unsigned int us)
+/* To the other end in @us; false where too many are under way. */
+static inline bool deliver(const struct packet *p, unsigned int us)
 {
 	struct packet *copy;
 
 	if (n_late == MOST_LATE)
-		return;
+		return false;
 	copy = malloc(sizeof(*copy));
 	*copy = *p;
 	copy->due = now_us() + us;
 	late[n_late++] = copy;
+	return true;
 }
 
 static inline void pass(struct packet *p)

@@ -120,6 +120,18 @@ serve "${HOST[1]}" -i 300 6002
 check "writers that pause and push again" \
 	fetch "${HOST[0]}" -i 300 -s 500000 -r 500000 "${ADDRESS[1]}" 6002
 check "their end" served
+# A round trip that is suddenly far beyond the timeout: packets are sent twice until the
+# first answers have come, and no longer.
+flow_serve "${HOST[1]}"
+flow_begin "${HOST[0]}" "${ADDRESS[1]}"
+check "a flow runs" wait_for 20 flow_runs 10
+again=$(ndp_stat "${HOST[0]}" DataRtx)
+ip -n "${LEAF[0]}" link set h1 type netwire delay 300ms
+check "a path that becomes long" flow_end
+ip -n "${LEAF[0]}" link set h1 type netwire delay 10us
+again=$(($(ndp_stat "${HOST[0]}" DataRtx) - again))
+check "too short a timeout is found out" between 1 "$(ndp_stat "${HOST[0]}" SpuriousTimeouts)" 100
+check "and ends: $again retransmitted" between 1 "$again" 150
 # Longer than a peer may stay silent, and the first packets after it are lost.
 serve "${HOST[1]}" 6003
 background fetch "${HOST[0]}" -i 33000 -s 100000 "${ADDRESS[1]}" 6003

@@ -4,6 +4,7 @@
  *
  *   ndp path add|del|show	paths to a destination, by generic netlink
  *   ndp path live		those that connections use, with their counters
+ *   ndp repair add|del|show	devices behind hardware that trims and leaves lengths wrong
  *   ndp stat			counters, from /proc/net/ndp_stat
  *
  * The kernel decides what is allowed and says why not (extended ACK); this
@@ -12,6 +13,7 @@
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,8 @@ static void usage(FILE *to)
 	      "       ndp path del DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp [-j] path [show [DST[/LEN]]]\n"
 	      "       ndp [-j] path live [PEER]\n"
+	      "       ndp repair add|del DEVICE\n"
+	      "       ndp [-j] repair [show]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
 	      "       ndp -b FILE\n"
 	      "       ndp help\n"
@@ -50,6 +54,7 @@ static void usage(FILE *to)
 	      "  path add   send to DST over this path as well\n"
 	      "  path del   no longer; without a path, all of DST's\n"
 	      "  path live  what connections use: acknowledged, trimmed, lost, left out\n"
+	      "  repair     devices that get packets trimmed without new lengths\n"
 	      "  stat       counters of this network namespace that are not 0\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
@@ -504,6 +509,64 @@ static void path_live(char **args)
 	dump(NDP_CMD_CONN_GET, on_live, &s);
 }
 
+/* Devices that repair lengths */
+
+static void repair_change(__u8 cmd, char **args)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh;
+	unsigned int ifindex;
+	struct genl g;
+
+	if (!*args)
+		errx(EXIT_USAGE, "a device is needed");
+	if (args[1])
+		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[1]);
+	ifindex = if_nametoindex(*args);
+	if (!ifindex)
+		errx(EXIT_FAILURE, "device \"%s\": %s", *args, strerror(errno));
+	genl_open(&g);
+	nlh = genl_request(buf, g.family, NLM_F_ACK, cmd, NDP_GENL_VERSION);
+	mnl_attr_put_u32(nlh, NDP_A_IFINDEX, ifindex);
+	if (genl_talk(&g, nlh, NULL, NULL))
+		errx(EXIT_FAILURE, "%s", strerror(errno));
+	mnl_socket_close(g.nl);
+}
+
+static int on_repair(const struct nlmsghdr *nlh, void *data)
+{
+	struct shown *s = data;
+	const struct nlattr *attr;
+	char name[IF_NAMESIZE];
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) != NDP_A_IFINDEX ||
+		    !if_indextoname(mnl_attr_get_u32(attr), name))
+			continue;
+		if (json)
+			printf("%s\"%s\"", s->n ? "," : "", name);
+		else
+			puts(name);
+		s->n++;
+	}
+	return MNL_CB_OK;
+}
+
+static void do_repair(char **args)
+{
+	struct shown s = { .all = true };
+
+	if (!*args || !strcmp(*args, "show") || !strcmp(*args, "list"))
+		dump(NDP_CMD_REPAIR_GET, on_repair, &s);
+	else if (!strcmp(*args, "add"))
+		repair_change(NDP_CMD_REPAIR_ADD, args + 1);
+	else if (!strcmp(*args, "del") || !strcmp(*args, "delete"))
+		repair_change(NDP_CMD_REPAIR_DEL, args + 1);
+	else
+		errx(EXIT_USAGE, "ndp repair: what is \"%s\"? Try \"ndp help\"",
+		     *args);
+}
+
 static void do_path(char **args)
 {
 	if (!*args || !strcmp(*args, "show") || !strcmp(*args, "list"))
@@ -568,6 +631,8 @@ static void do_command(char **args, bool zeros)
 {
 	if (!strcmp(*args, "path"))
 		do_path(args + 1);
+	else if (!strcmp(*args, "repair"))
+		do_repair(args + 1);
 	else if (!strcmp(*args, "stat"))
 		do_stat(args + 1, zeros);
 	else if (!strcmp(*args, "help"))

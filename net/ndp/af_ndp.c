@@ -1274,9 +1274,12 @@ static int __init ndp_init(void)
 	err = ndp_pull_init();
 	if (err)
 		goto err_net;
-	err = ndp_netlink_init();
+	err = ndp_repair_init();
 	if (err)
 		goto err_pull;
+	err = ndp_netlink_init();
+	if (err)
+		goto err_repair;
 	err = proto_register(&ndp_prot, 1);
 	if (err)
 		goto err_netlink;
@@ -1294,6 +1297,8 @@ err_proto:
 	proto_unregister(&ndp_prot);
 err_netlink:
 	ndp_netlink_exit();
+err_repair:
+	ndp_repair_exit();
 err_pull:
 	ndp_pull_exit();
 err_net:
@@ -1313,6 +1318,7 @@ static void __exit ndp_exit(void)
 {
 	sock_unregister(ndp_family);
 	ndp_netlink_exit();
+	ndp_repair_exit();
 	unregister_pernet_subsys(&ndp_net_ops);
 	ndp_pull_exit();
 	rcu_barrier();

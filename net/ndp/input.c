@@ -546,8 +546,8 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 	if (skb) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
-		if (!cb->rtx && !(nh->flags & NDP_F_RTX))
-			ndp_rtt_sample(np, ktime_get_ns() - cb->sent_at);
+		if (!(nh->flags & NDP_F_RTX))
+			ndp_rtt_answer(np, cb);
 		if (ntohs(nh->echo_path) < np->paths->n)
 			ndp_path_good(np->paths, ntohs(nh->echo_path));
 		np->ack_share += (256 - np->ack_share) / 16;
@@ -944,6 +944,22 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 	return __NDP_STAT_MAX;
 }
 
+/*
+ * Did somebody on the way change the code point, so that ports do not know what to do
+ * with it?  That of a trimmed packet is a matter of whoever trimmed it.
+ */
+static bool ndp_remarked(const struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	u8 dscp = ndp_skb_tos(skb) >> 2;
+
+	if (nh->flags & NDP_F_BOUNCED)
+		return false;
+	if (ndp_hdr_type(nh) != NDP_DATA)
+		return dscp != NDP_DSCP_CONTROL;
+	return ndp_arrival(skb) == NDP_ARRIVED_WHOLE && dscp != NDP_DSCP_DATA;
+}
+
 /**
  * ndp_rcv - a packet arrived at the namespace's UDP socket
  * @udp:	that socket
@@ -962,6 +978,8 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 
 	if (reason != __NDP_STAT_MAX)
 		return ndp_drop(net, skb, reason);
+	if (unlikely(ndp_remarked(skb)))
+		NDP_INC(net, REMARKED_IN);
 
 	ndp_key_of(net, skb, &key);
 	e = ndp_entry_lookup(&key);

@@ -166,11 +166,14 @@ enum ndp_stat {
 	NDP_STAT_BOUNCED_IN,
 	NDP_STAT_BOUNCED_RTX,
 	NDP_STAT_TIMEOUTS,
+	NDP_STAT_SPURIOUS,
 	NDP_STAT_MTU_HOLE,
 	NDP_STAT_GIVEN_UP,
 	NDP_STAT_ACTIVE_OPENS,
 	NDP_STAT_PASSIVE_OPENS,
 	NDP_STAT_TOMB_HITS,
+	NDP_STAT_REMARKED_IN,
+	NDP_STAT_REPAIRED,
 	NDP_STAT_DROP_SHORT,
 	NDP_STAT_DROP_VERSION,
 	NDP_STAT_DROP_TYPE,
@@ -522,7 +525,14 @@ struct ndp_tx_cb {
 				pulled : 1,	/* a pull was spent on it */
 				local_drop : 1,	/* own qdisc refused it */
 				limited : 1;	/* went in fragments, to be sure */
+	u32			first_at;	/* first sent, ndp_rtt_clock() */
 };
+
+/* Time as a packet remembers it, in units of 1024 ns, modulo 2^32. */
+static inline u32 ndp_rtt_clock(u64 ns)
+{
+	return ns >> 10;
+}
 
 static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
 {
@@ -1116,6 +1126,39 @@ struct ndp_path_dst {
 /* pull.c */
 int ndp_pull_init(void);
 void ndp_pull_exit(void);
+
+/* repair.c */
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
+bool ndp_repair_on(const struct net_device *dev);
+int ndp_repair_add(struct net_device *dev);
+int ndp_repair_del(struct net_device *dev);
+int ndp_repair_init(void);
+void ndp_repair_exit(void);
+#else
+static inline bool ndp_repair_on(const struct net_device *dev)
+{
+	return false;
+}
+
+static inline int ndp_repair_add(struct net_device *dev)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int ndp_repair_del(struct net_device *dev)
+{
+	return -ENOENT;
+}
+
+static inline int ndp_repair_init(void)
+{
+	return 0;
+}
+
+static inline void ndp_repair_exit(void)
+{
+}
+#endif
 void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
 int ndp_pull_priority(const struct ndp_sock *np);
@@ -1177,7 +1220,7 @@ bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 enum hrtimer_restart ndp_timer(struct hrtimer *t);
 void ndp_timer_update(struct ndp_sock *np);
 void ndp_timer_stop(struct ndp_sock *np);
-void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns);
+void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 void ndp_rto_init(struct ndp_sock *np);
 
 /* timewait.c */

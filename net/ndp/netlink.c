@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP generic netlink: the namespace's table of configured paths.
+ * AF_NDP generic netlink: the namespace's table of configured paths, and the devices
+ * on which lengths are repaired.
  *
  * include/uapi/linux/ndp.h is the manual.  Destinations are kept longest
  * prefix first, so that the first match is the best; a table has as many
@@ -20,6 +21,7 @@ static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
 				       sizeof(struct in6_addr)),
 	[NDP_A_ENTROPY] = { .type = NLA_U16 },
 	[NDP_A_MARK] = { .type = NLA_U32 },
+	[NDP_A_IFINDEX] = { .type = NLA_U32 },
 };
 
 /* What a request names. */
@@ -401,6 +403,86 @@ static int ndp_nl_conn_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* Context: RTNL.  Return: the device that a request names, or NULL and extack. */
+static struct net_device *ndp_nl_device(struct genl_info *info)
+{
+	const struct nlattr *a = info->attrs[NDP_A_IFINDEX];
+	struct net_device *dev = NULL;
+
+	if (a)
+		dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(a));
+	if (!dev)
+		GENL_SET_ERR_MSG(info, "no such device");
+	return dev;
+}
+
+static int ndp_nl_repair_add(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net_device *dev;
+	int err = -ENODEV;
+
+	rtnl_lock();
+	dev = ndp_nl_device(info);
+	if (dev)
+		err = ndp_repair_add(dev);
+	rtnl_unlock();
+	if (err == -EEXIST)
+		GENL_SET_ERR_MSG(info, "lengths are repaired there already");
+	if (err == -EOPNOTSUPP)
+		GENL_SET_ERR_MSG(info, "the kernel lacks CONFIG_NETFILTER_INGRESS");
+	return err;
+}
+
+static int ndp_nl_repair_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net_device *dev;
+	int err = -ENODEV;
+
+	rtnl_lock();
+	dev = ndp_nl_device(info);
+	if (dev)
+		err = ndp_repair_del(dev);
+	rtnl_unlock();
+	if (err == -ENOENT)
+		GENL_SET_ERR_MSG(info, "lengths are not repaired there");
+	return err;
+}
+
+static int ndp_repair_fill(struct sk_buff *skb, struct netlink_callback *cb,
+			   const struct net_device *dev)
+{
+	void *hdr;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &ndp_genl, NLM_F_MULTI, NDP_CMD_REPAIR_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, NDP_A_IFINDEX, dev->ifindex)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* cb->args[0] counts the devices looked at so far. */
+static int ndp_nl_repair_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct net_device *dev;
+	long i = 0;
+
+	rtnl_lock();
+	for_each_netdev(sock_net(skb->sk), dev) {
+		if (i++ < cb->args[0])
+			continue;
+		if (ndp_repair_on(dev) && ndp_repair_fill(skb, cb, dev))
+			break;
+		cb->args[0] = i;
+	}
+	rtnl_unlock();
+	return skb->len;
+}
+
 static const struct genl_ops ndp_genl_ops[] = {
 	{
 		.cmd = NDP_CMD_PATH_ADD,
@@ -416,6 +498,17 @@ static const struct genl_ops ndp_genl_ops[] = {
 	}, {
 		.cmd = NDP_CMD_CONN_GET,
 		.dumpit = ndp_nl_conn_dump,
+	}, {
+		.cmd = NDP_CMD_REPAIR_ADD,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = ndp_nl_repair_add,
+	}, {
+		.cmd = NDP_CMD_REPAIR_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = ndp_nl_repair_del,
+	}, {
+		.cmd = NDP_CMD_REPAIR_GET,
+		.dumpit = ndp_nl_repair_dump,
 	},
 };
 

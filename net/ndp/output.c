@@ -581,6 +581,8 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
 	cb->sent_at = now;
+	if (!cb->rtx)
+		cb->first_at = ndp_rtt_clock(now);
 	ndp_tx_to_flight(np, skb);
 	if (err) {
 		wait = NDP_RTO_MIN << min(np->local_backoff, NDP_LOCAL_DOUBLINGS);

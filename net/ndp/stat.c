@@ -3,7 +3,9 @@
  * AF_NDP counters of a namespace: /proc/net/ndp_stat, one "name value" a line.
  *
  * Packets, unless the name says bytes.  Every packet that arrives is counted
- * once by type or once as a Drop with its reason.  The last lines are gauges:
+ * once by type or once as a Drop with its reason; besides, RemarkedIn counts those of
+ * them whose code point somebody has changed, and Repaired those whose lengths were made
+ * good (repair.c).  The last lines are gauges:
  * MemBytes is what the namespace's queued packets weigh, MemPages the pages
  * charged for all namespaces.
  */
@@ -45,11 +47,14 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_BOUNCED_IN] = "BouncedIn",
 	[NDP_STAT_BOUNCED_RTX] = "BouncedRtx",
 	[NDP_STAT_TIMEOUTS] = "Timeouts",
+	[NDP_STAT_SPURIOUS] = "SpuriousTimeouts",
 	[NDP_STAT_MTU_HOLE] = "MtuHole",
 	[NDP_STAT_GIVEN_UP] = "GivenUp",
 	[NDP_STAT_ACTIVE_OPENS] = "ActiveOpens",
 	[NDP_STAT_PASSIVE_OPENS] = "PassiveOpens",
 	[NDP_STAT_TOMB_HITS] = "TombstoneHits",
+	[NDP_STAT_REMARKED_IN] = "RemarkedIn",
+	[NDP_STAT_REPAIRED] = "Repaired",
 	[NDP_STAT_DROP_SHORT] = "DropShort",
 	[NDP_STAT_DROP_VERSION] = "DropVersion",
 	[NDP_STAT_DROP_TYPE] = "DropType",

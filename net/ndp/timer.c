@@ -9,6 +9,11 @@
  * 10 Gb/s that is 1.6 ms; the paper's 1 ms does not see a full header queue.
  * The timeout runs from the moment when the packet has left the local qdisc.
  *
+ * Answers tell which transmission they are to (RTX).  That to the first gives a sample
+ * even when the packet was sent again meanwhile: too short a timeout is found out by the
+ * first answer, and does not keep itself alive by leaving no packet to take samples of
+ * (as with Karn's rule alone; compare Eifel, RFC 3522).
+ *
  * One high-resolution timer per connection stands at the earliest of all
  * deadlines or before; when it runs it does what is due and computes anew.
  * Deadlines that move away do not touch it.
@@ -46,14 +51,14 @@ void ndp_rto_init(struct ndp_sock *np)
 	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
 
-/**
+/*
  * ndp_rtt_sample - note a round trip
  * @np:		connection
- * @rtt_ns:	from leaving the host to the answer, of a packet sent once
+ * @rtt_ns:	from leaving the host to the answer, of a first transmission
  *
  * Context: np->lock held.
  */
-void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
+static void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
 {
 	u64 dev;
 
@@ -67,6 +72,22 @@ void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
 		np->srtt_ns = (7 * np->srtt_ns + rtt_ns) / 8;
 	}
 	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, np->rto_floor_ns);
+}
+
+/**
+ * ndp_rtt_answer - the first transmission of a packet was answered
+ * @np:		connection
+ * @cb:		packet
+ *
+ * Context: np->lock held.
+ */
+void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	u32 rtt = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
+
+	if (cb->rtx)
+		NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS);
+	ndp_rtt_sample(np, (u64)rtt << 10);
 }
 
 static struct sk_buff *ndp_flight_first(struct ndp_sock *np)
@@ -189,6 +210,8 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 		if (cb->sent_at == now || (cb->sent_at + rto > now && !enough))
 			break;
 		if (ndp_still_local(np, cb) || enough) {
+			if (!cb->rtx && ndp_still_local(np, cb))
+				cb->first_at = ndp_rtt_clock(now);
 			cb->sent_at = now;
 			list_move_tail(&cb->list, &np->flight);
 			continue;

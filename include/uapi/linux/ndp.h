@@ -199,6 +199,11 @@ struct ndp_info {
  * @NDP_CMD_PATH_GET:	dump
  * @NDP_CMD_CONN_GET:	dump the paths that connections use, one a message, with
  *			their counters
+ * @NDP_CMD_REPAIR_ADD:	make good the lengths of packets that were cut on their way to a
+ *			device (NDP_A_IFINDEX); EEXIST if that is done already,
+ *			EOPNOTSUPP without CONFIG_NETFILTER_INGRESS
+ * @NDP_CMD_REPAIR_DEL:	no longer; ENOENT
+ * @NDP_CMD_REPAIR_GET:	dump those devices
  */
 enum ndp_cmd {
 	NDP_CMD_UNSPEC,
@@ -206,6 +211,9 @@ enum ndp_cmd {
 	NDP_CMD_PATH_DEL,
 	NDP_CMD_PATH_GET,
 	NDP_CMD_CONN_GET,
+	NDP_CMD_REPAIR_ADD,
+	NDP_CMD_REPAIR_DEL,
+	NDP_CMD_REPAIR_GET,
 	__NDP_CMD_MAX,
 };
 
@@ -227,6 +235,7 @@ enum ndp_cmd {
  * @NDP_A_NACKS:	u32, packets trimmed on it
  * @NDP_A_LOSSES:	u32, packets lost on it
  * @NDP_A_LEFT_OUT:	u32, not used for so many microseconds; absent: it is used
+ * @NDP_A_IFINDEX:	u32, device
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -241,6 +250,7 @@ enum ndp_attr {
 	NDP_A_NACKS,
 	NDP_A_LOSSES,
 	NDP_A_LEFT_OUT,
+	NDP_A_IFINDEX,
 	__NDP_A_MAX,
 };
 

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Networks that do not know NDP: hardware that trims at lengths and with code points of
+ * its own, or leaves the headers' lengths as they were, and routers that change or clear
+ * code points.  What arrives is what was sent, however; what it takes is counted.
+ */
+#include "middle.h"
+
+#define MTU		1500
+#define BYTES		(400 * 1000)	/* each way */
+#define PATIENCE	60		/* s */
+
+/* What the network did. */
+static struct {
+	int	keep;		/* bytes behind the UDP header that stay of what is trimmed */
+	int	dscp;		/* of what is trimmed, -1: unchanged */
+	bool	lengths;	/* are wrong afterwards */
+	bool	udp_length;	/* is wrong afterwards */
+	int	data;		/* packets with payload that came */
+	int	trimmed;	/* of them */
+	int	remarked;
+} net;
+
+static void carry_on(struct packet *p)
+{
+	net.data += has_payload(p);
+	deliver(p, 20);
+}
+
+/* Without a word to the headers above, if it is that kind. */
+static void cut(struct packet *p)
+{
+	__be16 udp_len = udp_of(p)->len;
+
+	if (net.lengths)
+		p->len = ip_len(p) + sizeof(struct udphdr) + net.keep;
+	else
+		resize(p, net.keep);
+	if (net.udp_length)
+		udp_of(p)->len = udp_len;
+	if (net.dscp >= 0)
+		set_dscp(p, net.dscp);
+	net.trimmed += deliver(p, 20);
+}
+
+/* A port that is too full for every fourth. */
+static void trims(struct packet *p)
+{
+	net.data += has_payload(p);
+	if (has_payload(p) && net.data % 4 == 0 && ndp_len(p) > net.keep)
+		cut(p);
+	else
+		deliver(p, 20);
+}
+
+static void remarks(struct packet *p)
+{
+	bool changed = dscp_of(p) != net.dscp;
+
+	net.data += has_payload(p);
+	set_dscp(p, net.dscp);
+	net.remarked += deliver(p, 20) && changed;
+}
+
+/* Every other one. */
+static void bleaches_some(struct packet *p)
+{
+	static int n;
+	bool changed = n++ % 2;
+
+	net.data += has_payload(p);
+	if (changed)
+		set_dscp(p, 0);
+	net.remarked += deliver(p, 20) && changed;
+}
+
+struct flow {
+	int	fd;
+	int	sent;
+	int	got;
+	bool	over;
+};
+
+static bool flows(struct flow *f, int end)
+{
+	static char buf[20000];
+	int i, n = BYTES - f->sent;
+
+	n = n < (int)sizeof(buf) ? n : (int)sizeof(buf);
+	for (i = 0; i < n; i++)
+		buf[i] = byte_at(f->sent + i) + end;
+	n = n ? send(f->fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+	f->sent += n > 0 ? n : 0;
+	if (n > 0 && f->sent == BYTES)
+		shutdown(f->fd, SHUT_WR);
+	n = recv(f->fd, buf, sizeof(buf), MSG_DONTWAIT);
+	for (i = 0; i < n; i++)
+		if (buf[i] != (char)(byte_at(f->got + i) + !end))
+			return false;
+	f->got += n > 0 ? n : 0;
+	f->over = !n;
+	return true;
+}
+
+/* BYTES there and back, through the network. */
+static bool goes_through(void)
+{
+	struct flow near, far;
+	__u64 end = now_us() + PATIENCE * 1000000ULL;
+	int l = listening(4), id;
+
+	memset(&near, 0, sizeof(near));
+	memset(&far, 0, sizeof(far));
+	nonblock(l);
+	near.fd = knock(4711);
+	far.fd = -1;
+	while (far.fd < 0 && now_us() < end) {
+		carry(100);
+		far.fd = accept(l, NULL, NULL);
+	}
+	while (far.fd >= 0 && recv(far.fd, &id, sizeof(id), MSG_DONTWAIT) < 0 && now_us() < end)
+		carry(100);
+	while (far.fd >= 0 && !(near.over && far.over) && now_us() < end) {
+		if (!flows(&near, NEAR) || !flows(&far, FAR)) {
+			printf("# wrong data\n");
+			break;
+		}
+		carry(100);
+	}
+	close(l);
+	close(near.fd);
+	close(far.fd);
+	printf("# data %d, trimmed %d, remarked %d; near got %d, far got %d of %d bytes\n",
+	       net.data, net.trimmed, net.remarked, near.got, far.got, BYTES);
+	/* What is still under way arrives as well. */
+	if (!gets_to("SockInUse", 0, PATIENCE))
+		return false;
+	while (n_late)
+		carry(100);
+	return near.over && far.over && near.got == BYTES && far.got == BYTES;
+}
+
+static unsigned long long both(const char *name)
+{
+	return stat_of(NEAR, name) + stat_of(FAR, name);
+}
+
+/* @name, once it is @n: what was written is not at once received. */
+static unsigned long long counted(const char *name, unsigned long long n)
+{
+	__u64 end = now_us() + 5000000;
+
+	while (both(name) != n && now_us() < end)
+		carry(1000);
+	return both(name);
+}
+
+/* Those that came after their connection's end are not told by type. */
+static bool all_came_trimmed(void)
+{
+	__u64 end = now_us() + 5000000;
+	unsigned long long late, missing;
+
+	do {
+		carry(1000);
+		missing = net.trimmed - both("TrimmedIn");
+		late = both("TombstoneHits") + both("DropNoConn") + both("DropClosed");
+	} while (missing > late && now_us() < end);
+	printf("# %llu came late, of %llu\n", missing, late);
+	return missing <= late;
+}
+
+static bool repair(const char *what)
+{
+	int end, bad = 0;
+
+	for (end = NEAR; end <= FAR; end++)
+		bad += setns(world->ns[end], CLONE_NEWNET) || shell("ndp repair %s tun0", what);
+	return !bad;
+}
+
+FIXTURE(foreign)
+{
+	int unused;
+};
+
+FIXTURE_VARIANT(foreign)
+{
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(foreign, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(foreign, ip6) { .family = 1 };
+
+FIXTURE_SETUP(foreign)
+{
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	net.dscp = -1;
+	meddle = trims;
+}
+
+FIXTURE_TEARDOWN(foreign)
+{
+	EXPECT_EQ(0, both("CrcIn"));
+	EXPECT_EQ(0, both("DropLength"));
+	EXPECT_EQ(0, both("DropChecksum"));
+}
+
+/* At the header's end, within the payload's checksum, within the payload. */
+TEST_F_TIMEOUT(foreign, cuts_anywhere, 200)
+{
+	static const int keep[] = { HDR_LEN, HDR_LEN + 1, HDR_LEN + CRC_LEN, 64, 100, 1000 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keep) / sizeof(*keep); i++) {
+		net.keep = keep[i];
+		ASSERT_TRUE(goes_through());
+	}
+	EXPECT_LT(0, net.trimmed);
+	EXPECT_TRUE(all_came_trimmed());
+	EXPECT_EQ(0, both("RemarkedIn"));
+}
+
+/* Its own is no fault, nor ours on what it has cut. */
+TEST_F_TIMEOUT(foreign, marks_what_it_cut, 200)
+{
+	static const int dscp[] = { 0, 10, DSCP_DATA, DSCP_CONTROL, 46 };
+	unsigned int i;
+
+	net.keep = HDR_LEN + CRC_LEN;
+	for (i = 0; i < sizeof(dscp) / sizeof(*dscp); i++) {
+		net.dscp = dscp[i];
+		ASSERT_TRUE(goes_through());
+	}
+	EXPECT_TRUE(all_came_trimmed());
+	EXPECT_EQ(0, both("RemarkedIn"));
+}
+
+/* IP drops what is shorter than it says: lost, and sent again for that. */
+TEST_F_TIMEOUT(foreign, leaves_lengths, 200)
+{
+	net.keep = HDR_LEN + CRC_LEN;
+	net.lengths = true;
+	ASSERT_TRUE(goes_through());
+	EXPECT_LT(0, net.trimmed);
+	EXPECT_EQ(0, both("TrimmedIn"));
+	EXPECT_LT(0, both("Timeouts"));
+}
+
+TEST_F_TIMEOUT(foreign, lengths_are_repaired, 200)
+{
+	static const int keep[] = { HDR_LEN, HDR_LEN + CRC_LEN, 700 };
+	unsigned int i;
+
+	ASSERT_TRUE(repair("add"));
+	net.lengths = true;
+	for (i = 0; i < sizeof(keep) / sizeof(*keep); i++) {
+		net.keep = keep[i];
+		ASSERT_TRUE(goes_through());
+	}
+	EXPECT_LT(0, net.trimmed);
+	EXPECT_TRUE(all_came_trimmed());
+	EXPECT_EQ(net.trimmed, counted("Repaired", net.trimmed));
+	ASSERT_TRUE(repair("del"));
+	ASSERT_TRUE(goes_through());
+	EXPECT_GT(net.trimmed, both("Repaired"));
+}
+
+/* IP's is right, UDP's is not. */
+TEST_F_TIMEOUT(foreign, udp_lengths_are_repaired, 200)
+{
+	ASSERT_TRUE(repair("add"));
+	net.udp_length = true;
+	net.keep = HDR_LEN + CRC_LEN;
+	ASSERT_TRUE(goes_through());
+	EXPECT_TRUE(all_came_trimmed());
+	EXPECT_EQ(net.trimmed, counted("Repaired", net.trimmed));
+}
+
+/* What is not cut, and what is no NDP, is left alone. */
+TEST_F(foreign, nothing_to_repair)
+{
+	ASSERT_TRUE(repair("add"));
+	meddle = carry_on;
+	ASSERT_TRUE(goes_through());
+	EXPECT_EQ(0, both("Repaired"));
+	/* It goes with its device. */
+	close(tun[NEAR]);
+	close(tun[FAR]);
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	meddle = trims;
+}
+
+TEST_F(foreign, clears_code_points)
+{
+	meddle = remarks;
+	net.dscp = 0;
+	ASSERT_TRUE(goes_through());
+	EXPECT_LT(0, net.remarked);
+	EXPECT_EQ(net.remarked, counted("RemarkedIn", net.remarked));
+}
+
+/* All alike: those that are right by chance are not counted. */
+TEST_F(foreign, takes_all_for_data)
+{
+	meddle = remarks;
+	net.dscp = DSCP_DATA;
+	ASSERT_TRUE(goes_through());
+	EXPECT_EQ(net.remarked, counted("RemarkedIn", net.remarked));
+}
+
+TEST_F(foreign, clears_some)
+{
+	meddle = bleaches_some;
+	ASSERT_TRUE(goes_through());
+	EXPECT_EQ(net.remarked, counted("RemarkedIn", net.remarked));
+}
+
+TEST_HARNESS_MAIN

@@ -10,6 +10,8 @@
  */
 #include "life.h"
 
+#include <time.h>
+
 #include <stdatomic.h>
 
 static bool set_sysctl(int end, const char *name, int value)
@@ -664,6 +666,85 @@ TEST_F_TIMEOUT(life, memory_of_a_listener, 400)
 	close(l);
 }
 
+/* Long life */
+
+static bool set_start(unsigned int at)
+{
+	FILE *file = fopen("/sys/module/ndp/parameters/start", "w");
+
+	if (!file)
+		return false;
+	fprintf(file, "%u", at);
+	return !fclose(file);
+}
+
+/* @size bytes each way on one connection, one after the other. */
+static bool there_and_back(int l, size_t size)
+{
+	int s = knock(1), id, a = s < 0 ? -1 : let_in(l, &id);
+	bool ok;
+
+	if (a < 0)
+		return false;
+	if (!fork()) {
+		close(a);
+		_exit(!send_bytes(s, size) || shutdown(s, SHUT_WR) || receive_bytes(s, size) < 0);
+	}
+	close(s);
+	ok = receive_bytes(a, size) >= 0 && send_bytes(a, size);
+	close(a);
+	return all_well(1) && ok;
+}
+
+/* PSNs, pull counters and byte counts pass 2^32 early and late in a connection. */
+TEST_F_TIMEOUT(life, counters_wrap, 400)
+{
+	static const unsigned int starts[] = { -1, -2, -30, -300, 0x7fffff00 };
+	int l = listening(8);
+	unsigned int i;
+
+	ASSERT_GE(l, 0);
+	for (i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		ASSERT_TRUE(set_start(starts[i]));
+		EXPECT_TRUE(there_and_back(l, 1 << 20));
+	}
+	ASSERT_TRUE(set_start(0));
+	close(l);
+}
+
+/* Ten years ahead and back: no timer of a connection looks at that clock. */
+TEST_F_TIMEOUT(life, clock_jumps, 400)
+{
+	const long years = 10L * 365 * 86400;
+	struct timespec real, mono, at;
+	int l = listening(8), status, i;
+	pid_t child;
+
+	ASSERT_GE(l, 0);
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	child = fork();
+	if (!child) {
+		for (i = 0; i < 10; i++)
+			if (!there_and_back(l, 1 << 20))
+				_exit(1);
+		_exit(0);
+	}
+	for (i = 0; !waitpid(child, &status, WNOHANG); i++) {
+		at = real;
+		at.tv_sec += i % 2 ? years : -years;
+		EXPECT_EQ(0, clock_settime(CLOCK_REALTIME, &at));
+		usleep(1000);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	real.tv_sec += at.tv_sec - mono.tv_sec;
+	clock_settime(CLOCK_REALTIME, &real);
+	EXPECT_LT(2, i);
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, stat_of(NEAR, "GivenUp") + stat_of(FAR, "GivenUp"));
+	close(l);
+}
+
 /* As many connections are remembered as may be: the next take a round trip more. */
 TEST_F_TIMEOUT(life, tombstones, 400)
 {
@@ -686,6 +767,39 @@ TEST_F_TIMEOUT(life, tombstones, 400)
 	}
 	EXPECT_LE(dropped + 80, stat_of(FAR, "DropCookie"));
 	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 262144));
+	close(l);
+	EXPECT_TRUE(comes_to("Tombstones", 0, 100));
+}
+
+/* Connections that are aborted leave tombstones, but not without end. */
+TEST_F_TIMEOUT(life, tombstones_of_the_aborted, 400)
+{
+	int l = listening(16), i, s, id;
+
+	ASSERT_GE(l, 0);
+	EXPECT_TRUE(comes_to("Tombstones", 0, 100));
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 10));
+	for (i = 0; i < 2000 && !stat_of(FAR, "DropMemory"); i++) {
+		struct pollfd p = { .fd = l, .events = POLLIN };
+
+		s = knock(i);
+		if (poll(&p, 1, 300) == 1)
+			close_hard(let_in(l, &id));
+		close_hard(s);
+	}
+	/* Twice the bound, and 1024. */
+	EXPECT_LT(1000, i);
+	EXPECT_GT(1100, stat_of(FAR, "Tombstones"));
+	/* Who comes then waits, and nothing of it is lost. */
+	nonblock(l);
+	s = knock(4711);
+	usleep(100000);
+	EXPECT_EQ(-1, accept(l, NULL, NULL));
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 262144));
+	EXPECT_TRUE(until(l, POLLIN));
+	close(let_in(l, &id));
+	EXPECT_EQ(4711, id);
+	close(s);
 	close(l);
 	EXPECT_TRUE(comes_to("Tombstones", 0, 100));
 }

@@ -62,7 +62,9 @@
 /* Starts when another one ends. */
 #define AFTER		INT64_MAX
 
-enum proto { PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES };
+enum proto {
+	PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES, PROTOS
+};
 
 static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo", "messages" };
 
@@ -74,6 +76,7 @@ struct end {
 	int		fd;
 	struct flow	*flow;
 	int		host;
+	enum proto	proto;		/* of a listener */
 };
 
 struct host {
@@ -81,11 +84,12 @@ struct host {
 	bool		own_ns;
 	bool		remote;		/* another ndp_bench's */
 	union address	addr;
-	struct end	listener;
+	struct end	listener[PROTOS];
 };
 
 struct flow {
 	int		id, src, dst;
+	enum proto	proto;
 	__u64		size;		/* 0: until the end */
 	__s64		start;		/* ns after the first may start; or AFTER */
 	int		then;		/* the flow that starts when this one ends */
@@ -123,6 +127,7 @@ static struct {
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
+	bool		strangers;
 } opt = { .seed = 1, .port = 5000, .repeat = 1, .rate = 10 };
 
 /* Flow sizes: what share of the flows has at most so many bytes. */
@@ -172,13 +177,13 @@ static void usage(FILE *to)
 	      "                        are summed by group\n"
 	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp, tfo (TCP Fast Open)\n"
 	      "                        or messages (NDP, SOCK_SEQPACKET)\n"
-	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES\"\n"
+	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES proto NAME\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
 	      "  -s, --size BYTES      of generated flows; suffix K or M; 0 (default): endless;\n"
 	      "                        or web, search, mining: drawn from that distribution\n"
 	      "  -l, --load FRACTION   generated flows start at random, to this load of the hosts\n"
 	      "      --rate GBPS       of the hosts' links, for --load (default 10)\n"
-	      "      --repeat N        each generated flow so many times, one after another\n"
+	      "      --repeat N        each flow so many times, one after another\n"
 	      "      --reply BYTES     the receiver answers each flow; it ends with the answer\n"
 	      "  -t, --time MS         end after so long (needed for endless flows)\n"
 	      "  -w, --warmup MS       endless flows: measure from here on\n"
@@ -188,6 +193,7 @@ static void usage(FILE *to)
 	      "      --port N          to listen on (default 5000)\n"
 	      "      --verify          check every byte at the receiver\n"
 	      "      --acked           note when the sender has its last ACK\n"
+	      "      --strangers       leave connections that are no flow's open; else they end all\n"
 	      "      --series US       bytes received per bin of so many microseconds\n"
 	      "  -h, --help\n", to);
 }
@@ -308,7 +314,9 @@ static void add_flow(int src, int dst, int id, __s64 start, __u64 size)
 			err(EXIT_FAILURE, "memory");
 	}
 	f = &flows[n_flows++];
-	*f = (struct flow){ .id = id, .src = src, .dst = dst, .start = start, .size = size };
+	*f = (struct flow){
+		.id = id, .src = src, .dst = dst, .start = start, .size = size, .proto = opt.proto,
+	};
 }
 
 /* A generated flow, and those that follow it. */
@@ -327,9 +335,18 @@ static void add_flows(int src, int dst)
 	}
 }
 
-/* "SRC->DST", then words with a number each. */
+static bool parse_proto(const char *name, enum proto *proto)
+{
+	for (*proto = 0; *proto < PROTOS; (*proto)++)
+		if (!strcmp(name, proto_names[*proto]))
+			return true;
+	return false;
+}
+
+/* "SRC->DST", then words with a number each, or a protocol's name. */
 static bool parse_flow(char *line)
 {
+	enum proto proto = opt.proto;
 	long long value[] = { n_flows + 1, 0, 0 };
 	static const char *const words[] = { "id", "start", "size" };
 	char *word = strtok(line, " \t\n"), *number, *end;
@@ -342,13 +359,20 @@ static bool parse_flow(char *line)
 		for (i = 0; i < ARRAY_SIZE(words) && strcmp(word, words[i]); i++)
 			;
 		number = strtok(NULL, " \t\n");
+		if (number && !strcmp(word, "proto") && parse_proto(number, &proto))
+			continue;
 		if (i == ARRAY_SIZE(words) || !number)
 			return false;
 		value[i] = strtoll(number, &end, 10);
 		if (end == number || *end || value[i] < 0)
 			return false;
 	}
-	add_flow(src, dst, value[0], value[1] / 1000, value[2]);
+	for (i = 0; i < opt.repeat; i++) {
+		add_flow(src, dst, value[0] + i, i ? AFTER : value[1] / 1000, value[2]);
+		flows[n_flows - 1].proto = proto;
+		if (i + 1 < opt.repeat)
+			flows[n_flows - 1].then = n_flows + 1;
+	}
 	return true;
 }
 
@@ -364,7 +388,7 @@ static void read_matrix(void)
 		number++;
 		if (strncmp(line, "Nodes", 5) && strncmp(line, "Connections", 11) &&
 		    !strchr("#\r\n", line[0]) && !parse_flow(line))
-			errx(EXIT_FAILURE, "%s: line %d: not \"SRC->DST id N start PS size BYTES\"",
+			errx(EXIT_FAILURE, "%s: line %d: not \"SRC->DST id N start PS size BYTES proto NAME\"",
 			     opt.matrix, number);
 	}
 	fclose(f);
@@ -464,34 +488,40 @@ static void sort_flows(void)
 
 /* Sockets */
 
-static bool over_ndp(void)
+static bool over_ndp(enum proto proto)
 {
-	return opt.proto == PROTO_NDP || opt.proto == PROTO_MESSAGES;
+	return proto == PROTO_NDP || proto == PROTO_MESSAGES;
 }
 
-static int new_socket(const struct host *h)
+/* TCP's kinds have one space of ports. */
+static __u16 listen_port(enum proto proto)
 {
-	int type = opt.proto == PROTO_MESSAGES ? SOCK_SEQPACKET : SOCK_STREAM;
+	return proto == opt.proto ? opt.port : opt.port + 1 + proto;
+}
+
+static int new_socket(const struct host *h, enum proto proto)
+{
+	int type = proto == PROTO_MESSAGES ? SOCK_SEQPACKET : SOCK_STREAM;
 	int family = h->addr.any.sa_family;
 	int iw = opt.iw, one = 1, fd;
 
 	if (setns(h->ns, CLONE_NEWNET))
 		err(EXIT_FAILURE, "setns");
-	if (over_ndp())
+	if (over_ndp(proto))
 		fd = socket(AF_NDP, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
 			    ndp_protocol(family));
 	else
 		fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			    opt.proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
+			    proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
 	if (fd < 0)
-		err(EXIT_FAILURE, "socket of %s", proto_names[opt.proto]);
-	if (opt.proto == PROTO_DCTCP &&
+		err(EXIT_FAILURE, "socket of %s", proto_names[proto]);
+	if (proto == PROTO_DCTCP &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5))
 		err(EXIT_FAILURE, "dctcp");
-	if (opt.proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
+	if (proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
 						 sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
-	if (over_ndp() && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
+	if (over_ndp(proto) && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
 		err(EXIT_FAILURE, "initial window of %d", iw);
 	return fd;
 }
@@ -504,29 +534,32 @@ static void watch(struct end *e, __u32 events, int op)
 		err(EXIT_FAILURE, "epoll");
 }
 
-static void open_listener(int i)
+static void open_listener(int i, enum proto proto)
 {
 	struct host *h = &hosts[i];
+	struct end *l = &h->listener[proto];
 	union address at = h->addr;
 	int one = 1, backlog = 4096;
 
-	if (h->listener.fd || h->remote)
+	if (l->fd || h->remote)
 		return;
 	/* A host's paths lead to addresses of its own; any of them is the first. */
 	if (h->own_ns) {
 		memset(&at, 0, sizeof(at));
 		at.any.sa_family = h->addr.any.sa_family;
 	}
-	address_set_port(&at, opt.port);
-	h->listener = (struct end){ .role = LISTENER, .host = i, .fd = new_socket(h) };
-	setsockopt(h->listener.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (opt.proto == PROTO_TFO &&
-	    setsockopt(h->listener.fd, IPPROTO_TCP, TCP_FASTOPEN, &backlog, sizeof(backlog)))
+	address_set_port(&at, listen_port(proto));
+	*l = (struct end){
+		.role = LISTENER, .host = i, .proto = proto, .fd = new_socket(h, proto),
+	};
+	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (proto == PROTO_TFO &&
+	    setsockopt(l->fd, IPPROTO_TCP, TCP_FASTOPEN, &backlog, sizeof(backlog)))
 		err(EXIT_FAILURE, "fast open");
-	if (bind(h->listener.fd, &at.any, address_len(&at)) ||
-	    listen(h->listener.fd, backlog))
-		err(EXIT_FAILURE, "host %d: listening on port %lld", i, opt.port);
-	watch(&h->listener, EPOLLIN, EPOLL_CTL_ADD);
+	if (bind(l->fd, &at.any, address_len(&at)) ||
+	    listen(l->fd, backlog))
+		err(EXIT_FAILURE, "host %d: listening on port %u", i, listen_port(proto));
+	watch(l, EPOLLIN, EPOLL_CTL_ADD);
 }
 
 static unsigned int hash(const union address *addr, __u16 port, int dst)
@@ -569,10 +602,13 @@ static void start_flow(struct flow *f)
 	union address to = hosts[f->dst].addr, me = hosts[f->src].addr;
 	socklen_t len = sizeof(me);
 
-	f->tx = (struct end){ .role = SENDER, .flow = f, .fd = new_socket(&hosts[f->src]) };
+	f->tx = (struct end){
+		.role = SENDER, .flow = f,
+		.fd = new_socket(&hosts[f->src], f->proto),
+	};
 	if (bind(f->tx.fd, &me.any, address_len(&me)))
 		err(EXIT_FAILURE, "flow %d: source address", f->id);
-	address_set_port(&to, opt.port);
+	address_set_port(&to, listen_port(f->proto));
 	if (connect(f->tx.fd, &to.any, address_len(&to)) && errno != EINPROGRESS)
 		err(EXIT_FAILURE, "flow %d: connect", f->id);
 	if (getsockname(f->tx.fd, &me.any, &len))
@@ -581,11 +617,12 @@ static void start_flow(struct flow *f)
 	watch(&f->tx, EPOLLOUT, EPOLL_CTL_ADD);
 }
 
-static struct flow *find_flow(const union address *peer, __u16 port, int dst)
+static struct flow *find_flow(const union address *peer, __u16 port,
+			      const struct end *at)
 {
-	struct flow *f = by_port[hash(peer, port, dst)];
+	struct flow *f = by_port[hash(peer, port, at->host)];
 
-	while (f && (f->port != port || f->dst != dst || f->rx.fd || f->finish ||
+	while (f && (f->port != port || f->dst != at->host || f->proto != at->proto || f->rx.fd || f->finish ||
 		     !address_same(&hosts[f->src].addr, peer)))
 		f = f->next;
 	return f;
@@ -608,7 +645,10 @@ static void accept_one(struct end *e)
 			err(EXIT_FAILURE, "host %d: accept", e->host);
 		return;
 	}
-	f = find_flow(&peer, address_port(&peer), e->host) ?: find_flow(&peer, 0, e->host);
+	f = find_flow(&peer, address_port(&peer), e) ?: find_flow(&peer, 0, e);
+	/* A server that waits for what they have to say. */
+	if (!f && opt.strangers)
+		return;
 	if (!f)
 		errx(EXIT_FAILURE, "host %d: a connection of nobody's", e->host);
 	if (hosts[f->src].remote)
@@ -657,7 +697,7 @@ static void read_losses(struct flow *f)
 	struct tcp_info tcp = { 0 };
 	socklen_t len = sizeof(tcp);
 
-	if (over_ndp()) {
+	if (over_ndp(f->proto)) {
 		len = sizeof(ndp);
 		if (f->tx.fd && !getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
 			f->retrans = ndp.retrans;
@@ -813,7 +853,7 @@ static void set_lowat(struct flow *f)
 static void on_receiver(struct flow *f)
 {
 	/* MPTCP cannot discard. */
-	int flags = opt.verify || opt.proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
+	int flags = opt.verify || f->proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
 	ssize_t n;
 
 	if (f->got == f->size && f->replied < opt.reply) {
@@ -1185,7 +1225,7 @@ static void print_series(const struct flow *f)
 static void print_flow(const struct flow *f, double rate)
 {
 	printf("{\"id\":%d,\"src\":%d,\"dst\":%d,\"proto\":\"%s\",\"size\":%llu,\"bytes\":%llu,",
-	       f->id, f->src, f->dst, proto_names[opt.proto], f->size, f->got);
+	       f->id, f->src, f->dst, proto_names[f->proto], f->size, f->got);
 	printf("\"start_us\":%.3f,\"first_byte_us\":%.3f,\"finish_us\":%.3f,", f->start / 1e3,
 	       f->first / 1e3, f->finish / 1e3);
 	if (opt.acked)
@@ -1322,6 +1362,9 @@ static void set_option(int letter, const char *text)
 	case 'a':
 		opt.acked = true;
 		break;
+	case 'x':
+		opt.strangers = true;
+		break;
 	case 'h':
 		usage(stdout);
 		exit(EXIT_SUCCESS);
@@ -1353,6 +1396,7 @@ static void parse(int argc, char **argv)
 		{ "series", required_argument, NULL, 'b' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "acked", no_argument, NULL, 'a' },
+		{ "strangers", no_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -1389,7 +1433,7 @@ int main(int argc, char **argv)
 		errx(EXIT_FAILURE, "no flow begins or ends here");
 	for (i = 0; i < n_flows; i++) {
 		endless |= !flows[i].size;
-		open_listener(flows[i].dst);
+		open_listener(flows[i].dst, flows[i].proto);
 		if (opt.bin)
 			flows[i].series = calloc(opt.time / opt.bin + 1, sizeof(__u64));
 	}
@@ -1397,7 +1441,7 @@ int main(int argc, char **argv)
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
-	if (opt.prefer && !over_ndp())
+	if (opt.prefer && !over_ndp(opt.proto))
 		errx(EXIT_USAGE, "only receivers of NDP can prefer a flow");
 	if (n_open)
 		warnx("listening for %d flows of other machines", n_open);

@@ -284,9 +284,7 @@ void ndp_conn_established(struct ndp_sock *np)
 	np->answered = true;
 	ndp_set_state(sk, TCP_ESTABLISHED);
 	np->syn_at = 0;
-	/* What was sent before the cookie was dropped. */
-	if (np->cookie)
-		ndp_tx_all_lost(np, &np->flight);
+	ndp_tx_all_lost(np, &np->flight, true);
 	sk->sk_state_change(sk);
 }
 

@@ -608,7 +608,7 @@ static void ndp_restart(struct ndp_sock *np)
 	np->flight_old = 0;
 	np->pushed_new = 0;
 	np->expect_pulls = 0;
-	ndp_tx_all_lost(np, &np->rtx);
+	ndp_tx_all_lost(np, &np->rtx, false);
 }
 
 static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
@@ -675,8 +675,23 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /*
- * Asked for proof of our address, or the peer gives its own: it has everything that it
- * sent before still to send, and waits to be told.
+ * The peer kept nothing of the packet that it asks a cookie for: it goes again once there
+ * is a connection.  What is sent behind our cookie finds one.
+ */
+static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
+{
+	struct sk_buff *skb = ndp_tx_find(np, psn);
+
+	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT)
+		return;
+	ndp_tx_cb(skb)->refused = 1;
+	if (np->answered)
+		ndp_tx_lost(np, skb);
+}
+
+/*
+ * Asked for proof of our address, or the peer gives its own: it has what was refused
+ * before still to send, and waits to be told.
  */
 static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -690,10 +705,13 @@ static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
 		ndp_child_proven(np);
 		ndp_pull_request(np);
 		ndp_send_pull(np);
-	} else if (cookie != np->cookie) {
-		np->cookie = cookie;
-		ndp_send_cookie(np, cookie);
+		return;
 	}
+	ndp_rcv_refused(np, ntohl(nh->psn));
+	if (cookie == np->cookie)
+		return;
+	np->cookie = cookie;
+	ndp_send_cookie(np, cookie);
 }
 
 static void ndp_rcv_rst(struct ndp_sock *np)
@@ -768,7 +786,7 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 	if (type == NDP_DATA || type == NDP_FIN) {
 		/* FIN_WAIT2 and the like: nobody is there to read. */
 		if (ndp_rcv_after_close(np, skb))
-			kfree_skb(skb);
+			ndp_drop(net, skb, NDP_STAT_DROP_CLOSED);
 		else
 			ndp_rcv_data(np, skb);
 	} else {
@@ -890,6 +908,9 @@ static struct ndp_sock *ndp_rcv_stranger(struct net *net, struct sk_buff *skb,
 	*reason = NDP_STAT_DROP_BACKLOG;
 	if (ndp_filtered(lsk, skb)) {
 		*reason = NDP_STAT_DROP_FILTER;
+		np = NULL;
+	} else if (ndp_tomb_flooded(ndp_pernet(net))) {
+		*reason = NDP_STAT_DROP_MEMORY;
 		np = NULL;
 	} else if (!ndp_may_open(net, lsk, skb, key)) {
 		*reason = NDP_STAT_DROP_COOKIE;

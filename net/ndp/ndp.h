@@ -121,8 +121,12 @@ enum ndp_tcp_option_id {
 #define NDP_RST_RATE		10000
 #define NDP_RST_BURST		(100 * NDP_MSEC)
 
-/* Tombstones of a namespace, unless net.ndp.tombstones_max says otherwise. */
+/*
+ * Tombstones of a namespace, unless net.ndp.tombstones_max says otherwise; beyond twice
+ * the bound and so many to spare no connection is opened.
+ */
 #define NDP_TOMBSTONES_MAX	262144
+#define NDP_TOMBSTONES_SPARE	1024
 
 /* Depth of a switch's data queue that the initial RTO allows for. */
 #define NDP_SWITCH_LIMIT	8
@@ -524,7 +528,8 @@ struct ndp_tx_cb {
 				rtx : 1,	/* sent more than once */
 				pulled : 1,	/* a pull was spent on it */
 				local_drop : 1,	/* own qdisc refused it */
-				limited : 1;	/* went in fragments, to be sure */
+				limited : 1,	/* went in fragments, to be sure */
+				refused : 1;	/* until a cookie is shown */
 	u32			first_at;	/* first sent, ndp_rtt_clock() */
 };
 
@@ -1067,7 +1072,7 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 void ndp_send_open(struct ndp_sock *np);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
-void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list);
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
 struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
 u32 ndp_window(struct ndp_sock *np);
@@ -1226,6 +1231,7 @@ void ndp_rto_init(struct ndp_sock *np);
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);
 bool ndp_tomb_full(const struct ndp_net *nn);
+bool ndp_tomb_flooded(const struct ndp_net *nn);
 u64 ndp_tomb_time(bool brief);
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb,
 		    bool brief);

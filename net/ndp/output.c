@@ -401,16 +401,18 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
 /**
  * ndp_tx_all_lost - send again, without a pull, by nobody's fault
  * @np:		connection
- * @list:	its flight or rtx: all of that
+ * @list:	its flight or rtx
+ * @refused:	of that, only what the peer wanted a cookie for; else all
  *
  * Context: np->lock held.
  */
-void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list)
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused)
 {
 	struct ndp_tx_cb *cb, *next;
 
 	list_for_each_entry_safe(cb, next, list, list)
-		ndp_tx_lost(np, container_of((void *)cb, struct sk_buff, cb));
+		if (cb->refused || !refused)
+			ndp_tx_lost(np, container_of((void *)cb, struct sk_buff, cb));
 }
 
 /**
@@ -580,6 +582,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->path = pathno;
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
+	cb->refused = 0;
 	cb->sent_at = now;
 	if (!cb->rtx)
 		cb->first_at = ndp_rtt_clock(now);

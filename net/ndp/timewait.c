@@ -12,7 +12,8 @@
  *
  * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of
  * them, what arrives opens by cookies only, and their connections leave none
- * (cookie.c).  A reboot forgets them.
+ * (cookie.c), unless they are aborted.  With twice as many and some to spare nothing
+ * opens at all until the oldest have gone.  A reboot forgets them.
  */
 #include "ndp.h"
 
@@ -27,6 +28,21 @@ struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp)
 bool ndp_tomb_full(const struct ndp_net *nn)
 {
 	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max);
+}
+
+/**
+ * ndp_tomb_flooded - are there so many that no more connections may begin?
+ * @nn:		namespace
+ *
+ * Connections that end in order leave none once the table is full; of those that are
+ * aborted this is the bound.
+ *
+ * Return: yes.
+ */
+bool ndp_tomb_flooded(const struct ndp_net *nn)
+{
+	return READ_ONCE(nn->tombs) >
+	       2LL * READ_ONCE(nn->tombs_max) + NDP_TOMBSTONES_SPARE;
 }
 
 /* Context: tomb_lock held.  Return: when the next expires, or U64_MAX. */

@@ -163,7 +163,25 @@ static inline void turn_round(struct packet *p)
 	p->from = !p->from;
 }
 
-/* Of packets of NDP alone; others do not arrive.  Return: was there one? */
+static inline void arrive(const struct packet *p)
+{
+	/* A device that is down or full takes none. */
+	if (write(tun[!p->from], p->data, p->len) < 0 && errno != EIO && errno != EINVAL)
+		printf("# a packet of %d bytes: %s\n", p->len, strerror(errno));
+}
+
+/* Sent so when a path is suspected to lose what is long. */
+static inline bool is_fragment(const struct packet *p)
+{
+	if (is_ip6(p))
+		return ((struct ip6_hdr *)p->data)->ip6_nxt == IPPROTO_FRAGMENT;
+	return ((struct iphdr *)p->data)->frag_off & htons(0x3fff);
+}
+
+/*
+ * Whole packets of NDP alone.  Fragments arrive as they are, and what is not NDP's does not.
+ * Return: was there one?
+ */
 static inline bool next_packet(int end, struct packet *p)
 {
 	for (;;) {
@@ -171,17 +189,11 @@ static inline bool next_packet(int end, struct packet *p)
 		p->len = read(tun[end], p->data, sizeof(p->data));
 		if (p->len <= 0)
 			return false;
-		if (p->len >= (int)(ip_len(p) + sizeof(struct udphdr) + HDR_LEN) &&
-		    udp_of(p)->dest == htons(UDP_PORT))
+		if (is_fragment(p))
+			arrive(p);
+		else if (ndp_len(p) >= HDR_LEN && udp_of(p)->dest == htons(UDP_PORT))
 			return true;
 	}
-}
-
-static inline void arrive(const struct packet *p)
-{
-	/* A device that is down or full takes none. */
-	if (write(tun[!p->from], p->data, p->len) < 0 && errno != EIO && errno != EINVAL)
-		printf("# a packet of %d bytes: %s\n", p->len, strerror(errno));
 }
 
 /* To the other end in @us; false where too many are under way. */
@@ -283,8 +295,6 @@ static inline int lay_middle(int mtu)
 	int end, six;
 
 	shell("modprobe -qa tun ndp");
-	/* Of what is written in a burst nothing is lost. */
-	shell("sysctl -qw net.core.netdev_max_backlog=10000");
 	for (end = NEAR; end <= FAR; end++) {
 		int ns = new_ns();
 

@@ -170,7 +170,7 @@ static bool all_came_trimmed(void)
 	return missing <= late;
 }
 
-static bool repair(const char *what)
+static bool tell_repair(const char *what)
 {
 	int end, bad = 0;
 
@@ -253,7 +253,7 @@ TEST_F_TIMEOUT(foreign, lengths_are_repaired, 200)
 	static const int keep[] = { HDR_LEN, HDR_LEN + CRC_LEN, 700 };
 	unsigned int i;
 
-	ASSERT_TRUE(repair("add"));
+	ASSERT_TRUE(tell_repair("add"));
 	net.lengths = true;
 	for (i = 0; i < sizeof(keep) / sizeof(*keep); i++) {
 		net.keep = keep[i];
@@ -262,7 +262,7 @@ TEST_F_TIMEOUT(foreign, lengths_are_repaired, 200)
 	EXPECT_LT(0, net.trimmed);
 	EXPECT_TRUE(all_came_trimmed());
 	EXPECT_EQ(net.trimmed, counted("Repaired", net.trimmed));
-	ASSERT_TRUE(repair("del"));
+	ASSERT_TRUE(tell_repair("del"));
 	ASSERT_TRUE(goes_through());
 	EXPECT_GT(net.trimmed, both("Repaired"));
 }
@@ -270,7 +270,7 @@ TEST_F_TIMEOUT(foreign, lengths_are_repaired, 200)
 /* IP's is right, UDP's is not. */
 TEST_F_TIMEOUT(foreign, udp_lengths_are_repaired, 200)
 {
-	ASSERT_TRUE(repair("add"));
+	ASSERT_TRUE(tell_repair("add"));
 	net.udp_length = true;
 	net.keep = HDR_LEN + CRC_LEN;
 	ASSERT_TRUE(goes_through());
@@ -281,7 +281,7 @@ TEST_F_TIMEOUT(foreign, udp_lengths_are_repaired, 200)
 /* What is not cut, and what is no NDP, is left alone. */
 TEST_F(foreign, nothing_to_repair)
 {
-	ASSERT_TRUE(repair("add"));
+	ASSERT_TRUE(tell_repair("add"));
 	meddle = carry_on;
 	ASSERT_TRUE(goes_through());
 	EXPECT_EQ(0, both("Repaired"));

@@ -86,7 +86,7 @@ static void seed(__u64 n)
 }
 
 /* The rounds of a test. */
-static int rounds(const char *test, bool (*round)(__u64 seed), int least)
+static int play(const char *test, bool (*round)(__u64 seed), int least)
 {
 	FILE *file = fopen("fuzz_seeds", "r");
 	__u64 first = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 1;
@@ -730,7 +730,7 @@ TEST_F_TIMEOUT(fuzz, accidents, LONG)
 	ASSERT_EQ(0, lay_middle(1500));
 	/* Only one of the two ends has lengths repaired. */
 	ASSERT_EQ(0, shell("ndp repair add tun0"));
-	ASSERT_EQ(0, rounds("accidents", accidents_round, 30));
+	ASSERT_EQ(0, play("accidents", accidents_round, 30));
 	ASSERT_TRUE(happened(names, COUNT(names)));
 }
 
@@ -744,7 +744,7 @@ TEST_F_TIMEOUT(fuzz, lies, LONG)
 	};
 
 	ASSERT_EQ(0, lay_middle(1500));
-	ASSERT_EQ(0, rounds("lies", lies_round, 40));
+	ASSERT_EQ(0, play("lies", lies_round, 40));
 	ASSERT_TRUE(happened(names, COUNT(names)));
 }
 
@@ -907,7 +907,7 @@ static bool options_round(__u64 n)
 TEST_F_TIMEOUT(fuzz, options, LONG)
 {
 	ASSERT_EQ(0, go_home());
-	ASSERT_EQ(0, rounds("options", options_round, 200));
+	ASSERT_EQ(0, play("options", options_round, 200));
 	ASSERT_TRUE(comes_to("SockInUse", 0, 60));
 	ASSERT_TRUE(comes_to("MemBytes", 0, 10));
 }
@@ -1102,7 +1102,7 @@ TEST_F_TIMEOUT(fuzz, messages, LONG)
 	len = mnl_socket_recvfrom(genl, buffer, sizeof(buffer));
 	mnl_cb_run(buffer, len, 0, 0, find_family, NULL);
 	ASSERT_LT(0, ndp_family);
-	ASSERT_EQ(0, rounds("messages", messages_round, 60));
+	ASSERT_EQ(0, play("messages", messages_round, 60));
 }
 
 TEST_HARNESS_MAIN

@@ -388,7 +388,8 @@ static void read_matrix(void)
 		number++;
 		if (strncmp(line, "Nodes", 5) && strncmp(line, "Connections", 11) &&
 		    !strchr("#\r\n", line[0]) && !parse_flow(line))
-			errx(EXIT_FAILURE, "%s: line %d: not \"SRC->DST id N start PS size BYTES proto NAME\"",
+			errx(EXIT_FAILURE,
+			     "%s: line %d: not \"SRC->DST id N start PS size BYTES proto NAME\"",
 			     opt.matrix, number);
 	}
 	fclose(f);
@@ -518,8 +519,8 @@ static int new_socket(const struct host *h, enum proto proto)
 	if (proto == PROTO_DCTCP &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5))
 		err(EXIT_FAILURE, "dctcp");
-	if (proto == PROTO_TFO && setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one,
-						 sizeof(one)))
+	if (proto == PROTO_TFO &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
 	if (over_ndp(proto) && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
 		err(EXIT_FAILURE, "initial window of %d", iw);
@@ -622,8 +623,8 @@ static struct flow *find_flow(const union address *peer, __u16 port,
 {
 	struct flow *f = by_port[hash(peer, port, at->host)];
 
-	while (f && (f->port != port || f->dst != at->host || f->proto != at->proto || f->rx.fd || f->finish ||
-		     !address_same(&hosts[f->src].addr, peer)))
+	while (f && (f->port != port || f->dst != at->host || f->proto != at->proto ||
+		     f->rx.fd || f->finish || !address_same(&hosts[f->src].addr, peer)))
 		f = f->next;
 	return f;
 }

@@ -101,9 +101,9 @@ static int writer(void)
 	memset(&heard, 0, sizeof(heard));
 	meddle = listen_only;
 	s = new_socket(NEAR, SOCK_NONBLOCK);
-	if (s < 0 || connect_to(s, port) || send(s, buf, 1, 0) != 1)
+	if (s < 0 || connect_to(s, port) || send(s, buf, sizeof(buf), 0) < 0)
 		return -1;
-	/* As it is taken; a suspicion of the path may make packets smaller. */
+	/* At once: later a suspicion of the path may make packets smaller. */
 	heard.window = info_of(s).iw * info_of(s).mss;
 	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;

@@ -134,7 +134,7 @@ interrupted "the peer's address removed and given back" "$(far 1)" "$H1" "addres
 	"address add $address $(lib_at_once)"
 
 NAME="the device removed"
-begin "$(far 3)" -g 1500
+begin "$(far 3)" -g 8000
 ip -n "$H0" link del vlan5.6
 is_told "Connection timed out"
 

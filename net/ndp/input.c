@@ -87,6 +87,9 @@ bool ndp_room(const struct ndp_sock *np)
 {
 	const struct sock *sk = &np->inet.sk;
 
+	/* Pulled, they would be refused, and pulled again. */
+	if (ndp_listener_full(np, np->rcv_truesize))
+		return false;
 	if (ndp_starved(np))
 		return true;
 	return ndp_rmem_used(np) + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) &&
@@ -123,8 +126,7 @@ static bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 	int used = atomic_read(&sk->sk_rmem_alloc);
 	int limit = READ_ONCE(sk->sk_rcvbuf);
 
-	if (np->listener && atomic_read(&ndp_sk(np->listener)->unaccepted) +
-			    (int)skb->truesize > NDP_UNACCEPTED_MAX)
+	if (ndp_listener_full(np, skb->truesize))
 		return false;
 	if (psn == np->rcv_nxt && !ndp_inq(np))
 		return true;
@@ -685,7 +687,8 @@ static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
 	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT)
 		return;
 	ndp_tx_cb(skb)->refused = 1;
-	if (np->answered)
+	/* Without a pull, thus once. */
+	if (np->answered && !ndp_tx_cb(skb)->rtx)
 		ndp_tx_lost(np, skb);
 }
 

@@ -914,6 +914,13 @@ static inline bool ndp_starved(const struct ndp_sock *np)
 	return !np->reserved && !ndp_inq(np);
 }
 
+/* Do those that nobody has accepted hold all that they may?  Context: np->lock held. */
+static inline bool ndp_listener_full(const struct ndp_sock *np, u32 truesize)
+{
+	return np->listener && (u32)atomic_read(&ndp_sk(np->listener)->unaccepted) +
+			       truesize > NDP_UNACCEPTED_MAX;
+}
+
 /* What is in the receive buffer, and what was pulled and will be.  Any context. */
 static inline s64 ndp_rmem_used(const struct ndp_sock *np)
 {

@@ -160,6 +160,8 @@ u32 ndp_window(struct ndp_sock *np)
 	const struct sock *sk = ndp_to_sk(np);
 	s64 room = READ_ONCE(sk->sk_rcvbuf) - ndp_rmem_used(np);
 
+	if (ndp_listener_full(np, np->rcv_truesize))
+		return 0;
 	if (ndp_starved(np))
 		room = max_t(s64, room, np->rcv_truesize);
 	else if (ndp_mem_full(sk))

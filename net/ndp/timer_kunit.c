@@ -42,6 +42,18 @@ static void ndp_rto_test_estimate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 19 * NDP_MSEC);
 }
 
+/* From the first transmission on. */
+static void ndp_rto_test_answer(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_timer_test_sock(test);
+	u32 now = ndp_rtt_clock(ktime_get_ns());
+	struct ndp_tx_cb cb = { .first_at = now - 5000 };
+
+	ndp_rtt_answer(np, &cb);
+	KUNIT_EXPECT_GE(test, np->srtt_ns, 5000ULL << 10);
+	KUNIT_EXPECT_LT(test, np->srtt_ns, 1000000ULL << 10);
+}
+
 static void ndp_rto_test_backoff(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_timer_test_sock(test);
@@ -74,6 +86,7 @@ static void ndp_rto_test_rounds(struct kunit *test)
 static struct kunit_case ndp_rto_cases[] = {
 	KUNIT_CASE(ndp_rto_test_floor),
 	KUNIT_CASE(ndp_rto_test_estimate),
+	KUNIT_CASE(ndp_rto_test_answer),
 	KUNIT_CASE(ndp_rto_test_backoff),
 	KUNIT_CASE(ndp_rto_test_rounds),
 	{}

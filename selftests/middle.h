@@ -255,6 +255,14 @@ static inline void carry(unsigned int us)
 	ppoll(p, 2, &t, NULL);
 }
 
+static inline void carry_for(unsigned int ms)
+{
+	__u64 end = now_us() + ms * 1000ULL;
+
+	while (now_us() < end)
+		carry(1000);
+}
+
 /* Is @name soon @value in both namespaces, while packets are carried? */
 static inline bool gets_to(const char *name, unsigned long long value, int seconds)
 {

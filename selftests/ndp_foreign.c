@@ -322,14 +322,6 @@ static void swallows(struct packet *p)
 {
 }
 
-static void for_ms(unsigned int ms)
-{
-	__u64 end = now_us() + ms * 1000ULL;
-
-	while (now_us() < end)
-		carry(1000);
-}
-
 /*
  * To the other end, a host that is suspended, or whose virtual machine is, looks like this.
  * It is waited for, and then not; when it is back it is told.
@@ -340,32 +332,32 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	char c;
 
 	meddle = pass;
-	for_ms(10);
+	carry_for(10);
 	a = let_in(l, &id);
 	ASSERT_LE(0, a);
-	for_ms(10);
+	carry_for(10);
 	/* Where time is not virtual nobody has half a minute. */
-	if (access("/proc/exitcode", F_OK))
+	if (!virtual_time())
 		set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
 	meddle = swallows;
 	ASSERT_EQ(1, send(s, "x", 1, 0));
-	for_ms(access("/proc/exitcode", F_OK) ? 1000 : 10000);
+	carry_for(many(10000));
 	meddle = pass;
-	for_ms(2500);
+	carry_for(2500);
 	EXPECT_EQ(1, recv(a, &c, 1, MSG_DONTWAIT));
 	meddle = swallows;
 	ASSERT_EQ(1, send(s, "x", 1, 0));
-	for_ms(access("/proc/exitcode", F_OK) ? 6000 : 40000);
+	carry_for(virtual_time() ? 40000 : 6000);
 	EXPECT_EQ(ETIMEDOUT, get_int(s, SOL_SOCKET, SO_ERROR));
 	EXPECT_EQ(0, get_int(a, SOL_SOCKET, SO_ERROR));
 	meddle = pass;
 	EXPECT_EQ(1, send(a, "x", 1, 0));
-	for_ms(1000);
+	carry_for(1000);
 	EXPECT_EQ(ECONNRESET, get_int(a, SOL_SOCKET, SO_ERROR));
 	close(s);
 	close(a);
 	close(l);
-	for_ms(10);
+	carry_for(10);
 }
 
 TEST_HARNESS_MAIN

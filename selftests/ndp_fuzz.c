@@ -303,58 +303,47 @@ static void accident(struct packet *p)
 	static const int cut[] = { HDR_LEN, HDR_LEN + 1, HDR_LEN + CRC_LEN, 64, 100, 500 };
 	int len;
 
-	if (one_in(2)) {
-		deliver(p, below(300));
-		return;
-	}
-	switch (below(10)) {
+	switch (one_in(2) ? 9 : below(10)) {
 	case 0:
-		break;
+		return;
 	case 1:
 		deliver(p, below(100));
 		deliver(p, below(5000));
-		break;
+		return;
 	case 2:
 		deliver(p, 1000 + below(5000));
-		break;
+		return;
 	case 3:
 		flip(p);
-		deliver(p, below(300));
 		break;
 	case 4:
 		len = cut[below(COUNT(cut))];
-		if (has_payload(p) && len < ndp_len(p)) {
-			/* By hardware that leaves the lengths as they were, or not. */
-			if (one_in(4))
-				p->len -= ndp_len(p) - len;
-			else
-				resize(p, len);
-			if (one_in(2))
-				set_dscp(p, DSCP_TRIMMED);
-		}
-		deliver(p, below(300));
+		if (!has_payload(p) || len >= ndp_len(p))
+			break;
+		/* By hardware that leaves the lengths as they were, or not. */
+		if (one_in(4))
+			p->len -= ndp_len(p) - len;
+		else
+			resize(p, len);
+		if (one_in(2))
+			set_dscp(p, DSCP_TRIMMED);
 		break;
 	case 5:
 		set_dscp(p, below(64));
-		deliver(p, below(300));
 		break;
 	case 6:
-		if (has_payload(p)) {
-			trim(p);
-			ndp_of(p)->flags |= BOUNCED;
-			turn_round(p);
-			seal(p);
-		}
-		deliver(p, below(300));
+		if (!has_payload(p))
+			break;
+		trim(p);
+		ndp_of(p)->flags |= BOUNCED;
+		turn_round(p);
+		seal(p);
 		break;
 	case 7:
 		p->data[1] |= is_ip6(p) ? 0x30 : 3;	/* Congestion Experienced */
 		seal_ip(p);
-		deliver(p, below(300));
-		break;
-	default:
-		deliver(p, below(300));
 	}
+	deliver(p, below(300));
 }
 
 static void meddle_by_accident(struct packet *p)
@@ -501,21 +490,6 @@ static void meddle_by_lies(struct packet *p)
 	}
 }
 
-static void set_sysctl(int end, const char *name, int value)
-{
-	char path[64];
-	FILE *file;
-
-	if (setns(world->ns[end], CLONE_NEWNET))
-		return;
-	snprintf(path, sizeof(path), "/proc/sys/net/ndp/%s", name);
-	file = fopen(path, "w");
-	if (!file)
-		return;
-	fprintf(file, "%d", value);
-	fclose(file);
-}
-
 static void set_sysctls(void)
 {
 	static const struct {
@@ -534,17 +508,6 @@ static void set_sysctls(void)
 			set_sysctl(end, sysctls[i].name, lying && one_in(4) ?
 				   sysctls[i].least +
 				   (int)below(sysctls[i].most - sysctls[i].least) : defaults[i]);
-}
-
-/* Where the counters of new connections begin: near their wrap, or as ever. */
-static void set_start(__u32 at)
-{
-	FILE *file = fopen("/sys/module/ndp/parameters/start", "w");
-
-	if (!file)
-		return;
-	fprintf(file, "%u", at);
-	fclose(file);
 }
 
 /* The rounds of packets. */

@@ -35,20 +35,6 @@ static void listen_only(struct packet *p)
 	}
 }
 
-static void listen_for(unsigned int ms)
-{
-	__u64 end = now_us() + ms * 1000ULL;
-
-	while (now_us() < end)
-		carry(1000);
-}
-
-/* Where time is virtual, as long as it takes; else a tenth. */
-static unsigned int patience(unsigned int ms)
-{
-	return access("/proc/exitcode", F_OK) ? ms / 10 : ms;
-}
-
 static int distinct(void)
 {
 	return heard.count[DATA] ? heard.highest - ntohl(ndp_of(&heard.first[DATA])->psn) + 1 : 0;
@@ -107,7 +93,7 @@ static int writer(void)
 	heard.window = info_of(s).iw * info_of(s).mss;
 	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;
-	listen_for(1);
+	carry_for(1);
 	return heard.count[DATA] ? s : -1;
 }
 
@@ -159,7 +145,7 @@ static bool others_go_on(void)
 static bool all_gone(int s)
 {
 	close_hard(s);
-	listen_for(10);
+	carry_for(10);
 	return gets_to("SockInUse", 0, 60) && gets_to("MemBytes", 0, 10);
 }
 
@@ -198,13 +184,13 @@ TEST_F_TIMEOUT(liar, says_nothing, LONG)
 
 	EXPECT_TRUE(one_window());
 	/* As many again at each timeout, which doubles: fewer than 100 ms apart. */
-	listen_for(patience(10000));
+	carry_for(many(10000));
 	EXPECT_TRUE(one_window());
 	EXPECT_GE(100 * info.iw, (unsigned int)heard.count[DATA]);
 	/* Silence ends it: after 30 s by default. */
-	if (patience(10) < 10)
+	if (!virtual_time())
 		set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
-	listen_for(patience(25000));
+	carry_for(many(25000));
 	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
 }
 
@@ -217,7 +203,7 @@ TEST_F(liar, acknowledges_what_was_not_sent)
 	for (i = 1; i < 5000; i++)
 		tell(&heard.last[DATA], ACK, 0, psn + i, 0, ROOM);
 	tell(&heard.last[DATA], PULL, 0, psn + 5000, 0, ROOM);
-	listen_for(1);
+	carry_for(1);
 	after = info_of(self->s);
 	EXPECT_EQ(0, after.bytes_acked);
 	EXPECT_EQ(before.snd_inflight, after.snd_inflight);
@@ -236,7 +222,7 @@ TEST_F(liar, acknowledges_what_it_throws_away)
 			     psn_of(&heard.first[DATA]) + answered, answered + 1, ROOM);
 			answered++;
 		}
-		listen_for(1);
+		carry_for(1);
 		ASSERT_GE(sent + info_of(self->s).iw, (unsigned int)distinct());
 	}
 	EXPECT_EQ(0, info_of(self->s).notsent_bytes);
@@ -250,7 +236,7 @@ TEST_F(liar, pulls_what_it_did_not_earn)
 
 	for (i = 1; i < 100; i++)
 		tell(&heard.first[DATA], PULL, 0, first, i * 4000, ROOM);
-	listen_for(1);
+	carry_for(1);
 	EXPECT_TRUE(one_window());
 	EXPECT_GE(info.iw, info_of(self->s).snd_credit);
 	EXPECT_EQ(0, stat_of(NEAR, "DropPull"));
@@ -281,19 +267,19 @@ TEST_F_TIMEOUT(liar, shrinks_its_window, LONG)
 
 	for (i = 0; i < before; i++)
 		tell(&heard.first[DATA], ACK, HAS_PULL, first + i, i ? 2 : 1, i < 2 ? ROOM : 0);
-	listen_for(1);
+	carry_for(1);
 	/* What was pulled has room of its own. */
 	EXPECT_GE(before + 2, distinct());
 	before = distinct();
 	/* It asks, ever more slowly. */
-	listen_for(patience(20000));
+	carry_for(many(20000));
 	EXPECT_EQ(before, distinct());
 	EXPECT_LT(0, heard.count[PROBE]);
 	EXPECT_GT(300, heard.count[PROBE]);
 	for (i = 0; i < before; i++)
 		tell(&heard.first[DATA], ACK, HAS_PULL, first + i, 2, ROOM);
 	tell(&heard.first[DATA], PULL, 0, first + before, 3, ROOM);
-	listen_for(1);
+	carry_for(1);
 	EXPECT_LT(before, distinct());
 }
 
@@ -310,12 +296,12 @@ TEST_F_TIMEOUT(liar, never_reads, LONG)
 	struct pollfd p = { .fd = self->s, .events = POLLOUT };
 
 	meddle = answer_no_room;
-	listen_for(patience(100000));
+	carry_for(many(100000));
 	EXPECT_EQ(0, get_int(self->s, SOL_SOCKET, SO_ERROR));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	EXPECT_TRUE(is_bounded(self->s));
 	set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
-	listen_for(5000);
+	carry_for(5000);
 	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
 }
 
@@ -328,7 +314,7 @@ TEST_F(liar, asks_for_cookies)
 		tell(&heard.first[DATA], COOKIE, 0, 0, i, i);
 		tell(&heard.first[DATA], COOKIE, 0, 0, i, i);
 	}
-	listen_for(1);
+	carry_for(1);
 	EXPECT_EQ(100, heard.count[COOKIE]);
 	EXPECT_EQ(HDR_LEN, ndp_len(&heard.last[COOKIE]));
 	EXPECT_TRUE(one_window());
@@ -379,9 +365,9 @@ static bool an_opening(struct packet *p)
 	meddle = listen_only;
 	connect(s, &to.any, address_len());
 	send(s, "x", 1, MSG_NOSIGNAL);
-	listen_for(1);
+	carry_for(1);
 	close_hard(s);
-	listen_for(1);
+	carry_for(1);
 	*p = heard.first[DATA];
 	return heard.count[DATA];
 }

@@ -14,20 +14,6 @@
 
 #include <stdatomic.h>
 
-static bool set_sysctl(int end, const char *name, int value)
-{
-	char path[64];
-	FILE *file;
-	bool ok;
-
-	if (setns(world->ns[end], CLONE_NEWNET))
-		return false;
-	snprintf(path, sizeof(path), "/proc/sys/net/ndp/%s", name);
-	file = fopen(path, "w");
-	ok = file && fprintf(file, "%d", value) > 0;
-	return file && !fclose(file) && ok;
-}
-
 FIXTURE(life) { };
 
 FIXTURE_SETUP(life)
@@ -667,16 +653,6 @@ TEST_F_TIMEOUT(life, memory_of_a_listener, 400)
 }
 
 /* Long life */
-
-static bool set_start(unsigned int at)
-{
-	FILE *file = fopen("/sys/module/ndp/parameters/start", "w");
-
-	if (!file)
-		return false;
-	fprintf(file, "%u", at);
-	return !fclose(file);
-}
 
 /* @size bytes each way on one connection, one after the other. */
 static bool there_and_back(int l, size_t size)

@@ -416,7 +416,8 @@ static struct net_device *ndp_nl_device(struct genl_info *info)
 	return dev;
 }
 
-static int ndp_nl_repair_add(struct sk_buff *skb, struct genl_info *info)
+static int ndp_nl_repair(struct genl_info *info,
+			 int (*change)(struct net_device *dev))
 {
 	struct net_device *dev;
 	int err = -ENODEV;
@@ -424,8 +425,15 @@ static int ndp_nl_repair_add(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	dev = ndp_nl_device(info);
 	if (dev)
-		err = ndp_repair_add(dev);
+		err = change(dev);
 	rtnl_unlock();
+	return err;
+}
+
+static int ndp_nl_repair_add(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = ndp_nl_repair(info, ndp_repair_add);
+
 	if (err == -EEXIST)
 		GENL_SET_ERR_MSG(info, "lengths are repaired there already");
 	if (err == -EOPNOTSUPP)
@@ -435,14 +443,8 @@ static int ndp_nl_repair_add(struct sk_buff *skb, struct genl_info *info)
 
 static int ndp_nl_repair_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct net_device *dev;
-	int err = -ENODEV;
+	int err = ndp_nl_repair(info, ndp_repair_del);
 
-	rtnl_lock();
-	dev = ndp_nl_device(info);
-	if (dev)
-		err = ndp_repair_del(dev);
-	rtnl_unlock();
 	if (err == -ENOENT)
 		GENL_SET_ERR_MSG(info, "lengths are not repaired there");
 	return err;

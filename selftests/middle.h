@@ -32,6 +32,8 @@ static int tun[2];
 /* On their way. */
 static struct packet *late[MOST_LATE];
 static int n_late;
+/* Packets of NDP that came, of both ends. */
+static unsigned int n_come;
 
 /* What becomes of each packet; it delivers what shall arrive. */
 static void (*meddle)(struct packet *p);
@@ -247,8 +249,10 @@ static inline void carry(unsigned int us)
 	int end;
 
 	for (end = NEAR; end <= FAR; end++)
-		while (next_packet(end, &packet))
+		while (next_packet(end, &packet)) {
+			n_come++;
 			meddle(&packet);
+		}
 	us = arrivals(us);
 	t.tv_sec = us / 1000000;
 	t.tv_nsec = us % 1000000 * 1000;
@@ -261,6 +265,22 @@ static inline void carry_for(unsigned int ms)
 
 	while (now_us() < end)
 		carry(1000);
+}
+
+/* Until nothing more comes: that long a loaded machine may keep a sender from sending. */
+static inline void settle(void)
+{
+	unsigned int quiet = virtual_time() ? 1000 : 20000;
+	__u64 now = now_us(), end = now + 1000000, last = now;
+	unsigned int before = n_come;
+
+	while (now < end && now - last < quiet) {
+		carry(1000);
+		now = now_us();
+		if (n_come != before)
+			last = now;
+		before = n_come;
+	}
 }
 
 /* Is @name soon @value in both namespaces, while packets are carried? */

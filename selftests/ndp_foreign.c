@@ -332,10 +332,10 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	char c;
 
 	meddle = pass;
-	carry_for(10);
+	settle();
 	a = let_in(l, &id);
 	ASSERT_LE(0, a);
-	carry_for(10);
+	settle();
 	/* Where time is not virtual nobody has half a minute. */
 	if (!virtual_time())
 		set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
@@ -357,7 +357,7 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	close(s);
 	close(a);
 	close(l);
-	carry_for(10);
+	settle();
 }
 
 TEST_HARNESS_MAIN

@@ -566,9 +566,9 @@ static bool drained(struct pair *pair)
 	for (end = NEAR; end <= FAR; end++) {
 		struct side *side = &pair->side[end];
 
-		/* A message without an end would be none. */
+		/* A message without an end would be none; here it ends with no bytes. */
 		if (side->more)
-			write_some(side, end, 1);
+			side->more = send(side->fd, "", 0, MSG_NOSIGNAL);
 		else
 			shutdown(side->fd, SHUT_WR);
 		read_some(pair, end);

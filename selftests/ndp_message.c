@@ -420,6 +420,14 @@ TEST_F(ndp_alone, pieces_beyond_the_buffer)
 	EXPECT_EQ(EMSGSIZE, errno);
 	EXPECT_EQ(10, send(self->near, buf, 10, 0));
 	EXPECT_EQ(room, recv(self->far, buf, 100000, 0));
+
+	/* The buffer made smaller meanwhile: no more of it, but its end. */
+	ASSERT_EQ(room, send(self->near, buf, room, MSG_MORE));
+	set_int(self->near, SOL_SOCKET, SO_SNDBUF, 10000);
+	EXPECT_EQ(-1, send(self->near, buf, 1, 0));
+	EXPECT_EQ(EMSGSIZE, errno);
+	EXPECT_EQ(0, send(self->near, buf, 0, 0));
+	EXPECT_EQ(room, recv(self->far, buf, 100000, 0));
 	free(buf);
 }
 

@@ -73,7 +73,8 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	int err = 0;
 	bool ends;
 
-	if (np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
+	/* What is there may end even where the buffer has become smaller. */
+	if (len && np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
 		return -EMSGSIZE;
 	/* What is begun is not waited with: it may itself have filled the buffer. */
 	if (!np->unended_bytes)

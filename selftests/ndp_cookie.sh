@@ -64,7 +64,7 @@ upload() {
 		wait_for 60 [ -e "$TMP/more" ]
 		head -c 300000 /dev/zero | tr '\0' x
 		echo honest
-	} | send_it
+	} | send_it &
 }
 opened() { [ "$(ndp_stat "$H1" PassiveOpens)" -gt "$1" ]; }
 # flood HOW PORT: from that port 2000 forged openings beside 6 honest ones

@@ -40,7 +40,7 @@ all_counted() {
 
 # Id, initiator's port and first PSN of the connection, from its first packets.
 spy() {
-	tcpdump -r "$TMP/first.pcap" -n -x 2>/dev/null | python3 -c '
+	tcpdump -r "$TMP/first.pcap" -n -x 2>/dev/null | python3 -SE -c '
 import sys
 h = bytes.fromhex("".join("".join(line.split()[1:]) for line in sys.stdin
                           if line.startswith("\t")))[28:]

@@ -10,7 +10,7 @@ require_module ndp sch_netem
 
 # paths FIELD: sums over the paths of HOST[0]'s connection
 paths() {
-	in_ns "${HOST[0]}" ndp -j path live "${ADDRESS[1]}" | python3 -c '
+	in_ns "${HOST[0]}" ndp -j path live "${ADDRESS[1]}" | python3 -SE -c '
 import json, sys
 p = json.load(sys.stdin)
 out = [x for x in p if x["left_out_us"]]

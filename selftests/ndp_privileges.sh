@@ -17,7 +17,7 @@ as_owner() { as_user unshare -Urn "$@"; }
 
 # An option of a socket: sockopt LEVEL NAME VALUE; prints "ok" or what is wrong
 sockopt() {
-	python3 -c '
+	python3 -SE -c '
 import socket, sys
 s = socket.socket(22, socket.SOCK_STREAM)
 try:

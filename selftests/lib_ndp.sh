@@ -19,6 +19,7 @@
 #	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send to HOST[0]
 #	incast_sums BYTES	do the counters of HOSTs and LEAF[0]'s port h0 add up,
 #				over all that was sent there, BYTES of payload in all?
+#	senders NAME...		sum of counters of the other HOSTs, as it was then
 #	quiet NS...		no socket is left there
 #	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
 
@@ -29,12 +30,10 @@ NDP_PORT=13141
 
 ndp_stat() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/ndp_stat; }
 
-ndp_sum() {
-	in_ns "$1" awk -v names="${*:2}" '
-		BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
-		$1 in want { sum += $2 }
-		END { print sum }' /proc/net/ndp_stat
-}
+SUM='BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
+	$1 in want { sum += $2 }
+	END { print sum }'
+ndp_sum() { in_ns "$1" awk -v names="${*:2}" "$SUM" /proc/net/ndp_stat; }
 
 ndp_total() {
 	local name=$1 ns sum=0
@@ -150,7 +149,14 @@ reassembled() {
 		/proc/net/snmp
 }
 
-senders() { ndp_total "$1" "${HOST[@]:1}"; }
+see_senders() {
+	local ns
+
+	for ns in "${HOST[@]:1}"; do
+		in_ns "$ns" cat /proc/net/ndp_stat
+	done >"$TMP/senders"
+}
+senders() { awk -v names="$*" "$SUM" "$TMP/senders"; }
 port() { tc_stat "${LEAF[0]}" h0 "$@"; }
 
 incast() {
@@ -174,13 +180,11 @@ quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
 # Every packet, by name: what left the senders is what reached the receiver, whole
 # or trimmed, or came back, or was dropped by the port.
 incast_sums() {
-	local sent=0 data got trims bounced arrived dropped late numbered whole ns
+	local sent data got trims bounced arrived dropped late numbered whole
 
 	check "all connections end" wait_for 20 quiet "${HOST[@]}"
-	for ns in "${HOST[@]:1}"; do
-		sent=$((sent + $(ndp_sum "$ns" DataOut OpenOut FinOut AckOut NackOut PullOut \
-			ProbeOut RstOut)))
-	done
+	see_senders
+	sent=$(senders DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut RstOut)
 	data=$(senders DataOut)
 	got=$(ndp_stat "${HOST[0]}" DataIn)
 	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)
@@ -194,7 +198,7 @@ incast_sums() {
 	say "timeouts $(senders Timeouts), retransmitted $(senders DataRtx), late $late"
 	is "sent = arrived + returned + dropped" "$sent" $((arrived + bounced + dropped))
 	# FIN and openings are returned as well.
-	numbered=$(($(senders DataOut) + $(senders FinOut) + $(senders OpenOut)))
+	numbered=$(senders DataOut FinOut OpenOut)
 	whole=$(ndp_sum "${HOST[0]}" DataIn FinIn OpenIn)
 	check "numbered and sent = whole + trimmed + returned + dropped + late" \
 		between 0 $((numbered - whole - trims - bounced)) $((dropped + late))

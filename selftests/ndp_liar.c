@@ -89,11 +89,11 @@ static int writer(void)
 	s = new_socket(NEAR, SOCK_NONBLOCK);
 	if (s < 0 || connect_to(s, port) || send(s, buf, sizeof(buf), 0) < 0)
 		return -1;
-	/* At once: later a suspicion of the path may make packets smaller. */
-	heard.window = info_of(s).iw * info_of(s).mss;
 	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;
 	settle();
+	/* Later ones may be smaller: what is not answered may be too long for the path. */
+	heard.window = info_of(s).iw * ntohs(ndp_of(&heard.first[DATA])->len);
 	return heard.count[DATA] ? s : -1;
 }
 

@@ -18,6 +18,7 @@ static struct {
 	struct packet	last[TYPES];
 	__u32		highest;	/* PSN */
 	__u32		fresh;		/* payload, retransmissions left out */
+	__u32		longest;	/* payload */
 	__u32		window;		/* the first, bytes */
 } heard;
 
@@ -25,14 +26,17 @@ static void listen_only(struct packet *p)
 {
 	int type = ndp_type(p);
 	__u32 psn = ntohl(ndp_of(p)->psn);
+	__u16 len = ntohs(ndp_of(p)->len);
 
 	if (!heard.count[type]++)
 		heard.first[type] = *p;
 	heard.last[type] = *p;
 	if (type == DATA && (heard.count[DATA] == 1 || (__s32)(psn - heard.highest) > 0)) {
 		heard.highest = psn;
-		heard.fresh += ntohs(ndp_of(p)->len);
+		heard.fresh += len;
 	}
+	if (type == DATA && len > heard.longest)
+		heard.longest = len;
 }
 
 static int distinct(void)
@@ -92,8 +96,8 @@ static int writer(void)
 	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;
 	settle();
-	/* Later ones may be smaller: what is not answered may be too long for the path. */
-	heard.window = info_of(s).iw * ntohs(ndp_of(&heard.first[DATA])->len);
+	/* Later ones may be shorter: what is not answered may be too long for the path. */
+	heard.window = info_of(s).iw * heard.longest;
 	return heard.count[DATA] ? s : -1;
 }
 

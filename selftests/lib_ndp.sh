@@ -153,7 +153,7 @@ see_senders() {
 	local ns
 
 	for ns in "${HOST[@]:1}"; do
-		in_ns "$ns" cat /proc/net/ndp_stat
+		in_ns "$ns" cat /proc/net/ndp_stat || die "no counters of $ns"
 	done >"$TMP/senders"
 }
 senders() { awk -v names="$*" "$SUM" "$TMP/senders"; }

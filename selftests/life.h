@@ -26,12 +26,20 @@ static inline int many(int n)
 	return virtual_time() ? n : n / 10;
 }
 
-static inline bool write_number(const char *path, long long value)
+static inline bool write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
-	bool ok = file && fprintf(file, "%lld", value) > 0;
+	bool ok = file && fputs(text, file) >= 0;
 
 	return file && !fclose(file) && ok;
+}
+
+static inline bool write_number(const char *path, long long value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", value);
+	return write_text(path, text);
 }
 
 static inline bool set_sysctl(int end, const char *name, int value)

@@ -32,8 +32,6 @@ static int tun[2];
 /* On their way. */
 static struct packet *late[MOST_LATE];
 static int n_late;
-/* Packets of NDP that came, of both ends. */
-static unsigned int n_come;
 
 /* What becomes of each packet; it delivers what shall arrive. */
 static void (*meddle)(struct packet *p);
@@ -238,25 +236,27 @@ static inline unsigned int arrivals(unsigned int most)
 	}
 }
 
-/* All that has come, and then some time, @us at most. */
-static inline void carry(unsigned int us)
+/* All that has come, and then some time, @us at most.  Return: had anything come? */
+static inline bool carry(unsigned int us)
 {
 	struct pollfd p[2] = {
 		{ .fd = tun[NEAR], .events = POLLIN }, { .fd = tun[FAR], .events = POLLIN },
 	};
 	struct packet packet;
+	bool came = false;
 	struct timespec t;
 	int end;
 
 	for (end = NEAR; end <= FAR; end++)
 		while (next_packet(end, &packet)) {
-			n_come++;
+			came = true;
 			meddle(&packet);
 		}
 	us = arrivals(us);
 	t.tv_sec = us / 1000000;
 	t.tv_nsec = us % 1000000 * 1000;
 	ppoll(p, 2, &t, NULL);
+	return came;
 }
 
 static inline void carry_for(unsigned int ms)
@@ -271,16 +271,11 @@ static inline void carry_for(unsigned int ms)
 static inline void settle(void)
 {
 	unsigned int quiet = virtual_time() ? 1000 : 20000;
-	__u64 now = now_us(), end = now + 1000000, last = now;
-	unsigned int before = n_come;
+	__u64 last = now_us(), end = last + 1000000;
 
-	while (now < end && now - last < quiet) {
-		carry(1000);
-		now = now_us();
-		if (n_come != before)
-			last = now;
-		before = n_come;
-	}
+	while (now_us() < end && now_us() - last < quiet)
+		if (carry(1000))
+			last = now_us();
 }
 
 /* Is @name soon @value in both namespaces, while packets are carried? */

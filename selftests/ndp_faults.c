@@ -18,15 +18,9 @@
 static bool set_fault(const char *kind, const char *name, const char *value)
 {
 	char path[96];
-	FILE *file;
-	bool ok;
 
 	snprintf(path, sizeof(path), FAULTS "%s/%s", kind, name);
-	file = fopen(path, "w");
-	if (!file)
-		return false;
-	ok = fputs(value, file) >= 0;
-	return !fclose(file) && ok;
+	return write_text(path, value);
 }
 
 static const char *const kinds[] = { "failslab", "fail_page_alloc" };

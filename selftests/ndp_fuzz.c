@@ -186,9 +186,9 @@ static bool accepted(struct pair *pair)
 	return pair->side[FAR].fd >= 0;
 }
 
-static void write_some(struct side *side, int end, int most)
+static void write_some(struct side *side, int end)
 {
-	int len = 1 + below(one_in(4) ? most : 200), n;
+	int len = 1 + below(one_in(4) ? 20000 : 200), n;
 	bool more = one_in(8);
 
 	fill(side, end, len);
@@ -255,7 +255,7 @@ static void act(struct pair *pair)
 		break;
 	default:
 		if (one_in(2))
-			write_some(side, end, 20000);
+			write_some(side, end);
 		else if (!side->over && !side->lazy)
 			read_some(pair, end);
 	}
@@ -568,7 +568,7 @@ static bool drained(struct pair *pair)
 
 		/* A message without an end would be none; here it ends with no bytes. */
 		if (side->more)
-			side->more = send(side->fd, "", 0, MSG_NOSIGNAL);
+			side->more = send(side->fd, "", 0, MSG_NOSIGNAL) < 0;
 		else
 			shutdown(side->fd, SHUT_WR);
 		read_some(pair, end);

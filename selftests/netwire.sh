@@ -141,7 +141,8 @@ def flood(dev):
 globals()[sys.argv[1]](*sys.argv[2:])
 EOF
 
-frames() { in_ns "$NEAR" python3 -SE "$TMP/frames.py" "$@"; }
+FRAMES=(python3 -SE "$TMP/frames.py")
+frames() { in_ns "$NEAR" "${FRAMES[@]}" "$@"; }
 near() { in_ns "$NEAR" "$@"; }
 far() { in_ns "$FAR" "$@"; }
 ip_near() { ip -n "$NEAR" "$@"; }
@@ -209,7 +210,7 @@ settled() {
 start_receiver() {
 	rm -f "$TMP"/got*
 	# not through a function: its process must be the receiver
-	background ip netns exec "$FAR" python3 -SE "$TMP/frames.py" "$@" "$TMP/got"
+	background ip netns exec "$FAR" "${FRAMES[@]}" "$@" "$TMP/got"
 	RECEIVER=$PID
 	wait_for 30 test -e "$TMP/got.ready" || die "receiver does not start"
 }
@@ -313,7 +314,7 @@ tcp() {
 
 	head -c $((4 << 20)) /dev/urandom >"$f"
 	rm -f "$TMP"/copy*
-	background ip netns exec "$FAR" python3 -SE "$TMP/frames.py" tcpserver "$TMP/copy"
+	background ip netns exec "$FAR" "${FRAMES[@]}" tcpserver "$TMP/copy"
 	wait_for 30 test -e "$TMP/copy.ready"
 	frames tcpclient 10.0.0.2 "$f"
 	wait_for 120 test -e "$TMP/copy.done"
@@ -468,9 +469,9 @@ test_moves() {
 
 # flooding: both ends send more than 100 Mb/s carry
 flooding() {
-	background ip netns exec "$NEAR" python3 -SE "$TMP/frames.py" flood h0 2>/dev/null
+	background ip netns exec "$NEAR" "${FRAMES[@]}" flood h0 2>/dev/null
 	FLOODS=("$PID")
-	background ip netns exec "$FAR" python3 -SE "$TMP/frames.py" flood s0 2>/dev/null
+	background ip netns exec "$FAR" "${FRAMES[@]}" flood s0 2>/dev/null
 	FLOODS+=("$PID")
 	wait_for 20 busy
 }

@@ -2,16 +2,30 @@
 #
 # Linux NDP.  "make help" lists what there is.
 
+comma := ,
+ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR))$(findstring $(comma),$(CURDIR)),1)
+$(error a space, colon or comma in this path is more than the kernel's build can take: $(CURDIR))
+endif
+
+# Only targets of the lab install what they miss; others name the command that does.
+export NDP_INSTALL := $(or $(NDP_INSTALL),0)
+LAB_TARGETS := check fuzz demo bench vm lint
+$(LAB_TARGETS): export NDP_INSTALL := 1
+
 # K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
 # fetched into a private directory.  U=fast, debug, kasan or kcsan is one of those that
 # the lab builds itself.
+GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(K)$(U),)
-ifneq ($(filter modules,$(MAKECMDGOALS)),)
+ifneq ($(filter all modules headers install,$(GOALS)),)
 ifneq ($(U),)
-LAB  := $(shell tools/lab/build-kernel $(U) $(K))
+LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/build-kernel "$(U)" $(if $(K),"$(K)"))
 export ARCH := $(patsubst ARCH=%,%,$(filter ARCH=%,$(LAB)))
 else
-LAB  := $(shell tools/lab/kernel $(K))
+LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/kernel "$(K)")
+endif
+ifeq ($(LAB),)
+$(error no kernel for$(if $(K), K=$(K))$(if $(U), U=$(U)))
 endif
 KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
 KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
@@ -32,6 +46,11 @@ KDIR    ?= /lib/modules/$(KVER)/build
 B       ?= $(CURDIR)/build/$(KVER)
 SRC     := Kbuild include net
 NEED    := tools/lab/packages
+# What a build needs: all of it in one go
+NEED_TOOLS := gcc@gcc libc6-dev libmnl-dev
+ifneq ($(filter all install tools,$(GOALS)),)
+NEED_ALSO := $(NEED_TOOLS)
+endif
 
 DESTDIR ?=
 PREFIX  ?= /usr/local
@@ -40,7 +59,7 @@ LIBDIR  ?= /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)
 
 .DEFAULT_GOAL := all
 
-all: modules tools	## build the modules and the tools
+all: modules tools	## build the modules and the tools (for a kernel as below)
 
 # Kernels before 6.13 build modules in their source directory only, so each
 # release gets a tree of links of its own.
@@ -55,29 +74,43 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
-modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory or K=6.1|6.12)
-	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) modules
+modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
+	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) W=$(or $(W),1) modules
+
+# Modules that only tests load, in a tree of their own: nothing installs them.
+test-modules: $(B)/.compat $(B)/.tree
+	@mkdir -p $(B)/tests
+	@cp -rsf $(addprefix $(CURDIR)/,Kbuild net selftests/modules) $(B)/tests/
+	@ln -sfn ../include $(B)/tests/include
+	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests TEST_TREE=m modules
+
+# The lab's kernels are for tests.
+ifneq ($(K)$(U),)
+modules: test-modules
+endif
 
 # What a build against these headers needs; a message of its own for a kernel
 # whose headers Debian does not have.
 headers:
-	@[ -e $(KDIR)/Makefile ] || $(NEED) linux-headers-$(KVER) || { \
+	@[ -e $(KDIR)/Makefile ] || { $(if $(filter unknown,$(KVER)),false,$(NEED) linux-headers-$(KVER) $(NEED_ALSO)) && \
+		[ -e $(KDIR)/Makefile ]; } || { \
 		echo "make: no headers of kernel $(KVER) in $(KDIR);" \
 		     "name others: KVER=release, KDIR=directory, K=6.1 or K=6.12" >&2; exit 1; }
 	@cc=$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1); \
-		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev \
+		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev $(NEED_ALSO) \
 		$$([ ! -e $(KDIR)/vmlinux ] || echo 'pahole|dwarves@pahole')
 
 tools:			## build the tools
-	@$(NEED) gcc@gcc libc6-dev libmnl-dev
+	@$(NEED) $(NEED_TOOLS)
 	$(MAKE) -C tools
 
 selftests:		## build the tests
-	@$(NEED) gcc@gcc libc6-dev libmnl-dev
+	@$(NEED) $(NEED_TOOLS)
+	@tools/lab/source >/dev/null
 	$(MAKE) -C selftests
 
 # Debian's headers lack the System.map without which modules_install skips depmod.
-install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local)
+install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a kernel as above)
 	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		CONFIG_MODULE_SIG_ALL= modules_install
 	$(if $(DESTDIR),,PATH="$$PATH:/usr/sbin:/sbin" depmod $(KVER))
@@ -90,12 +123,16 @@ install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local)
 	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
 
+$(LAB_TARGETS): host
+host:
+	@tools/lab/host
+
 vm:			## a shell in a virtual machine (K=6.1|6.12)
 	$(MAKE) modules K=$(or $(K),6.12)
 	$(MAKE) tools
 	tools/lab/run -k $(or $(K),6.12) -i
 
-check:			## run the selftests on Debian's 6.1 and 6.12 and a debug kernel (K=, T=test, FULL=1)
+check:			## run the selftests, each where it belongs (K=kernel, T=test; FULL=1: all on all)
 	@$(NEED) python3@python3
 	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
 
@@ -119,4 +156,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules headers tools selftests install vm check fuzz demo bench lint clean help FORCE
+.PHONY: all modules test-modules headers tools selftests install host vm check fuzz demo bench lint clean help FORCE

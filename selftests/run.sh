@@ -3,13 +3,15 @@
 #
 # Run selftests on this machine, as root.
 #
-# Usage: run.sh [TEST...]		all of them by default
+# Usage: run.sh [-1] [TEST...]		all of them by default
 #
+# TEST:VARIANT runs one variant of the program's fixtures.
 # Prints TAP as kselftest's own runner does: each test's output with "# " before
 # it, then its result.  A test fails by its exit code (4: skipped), by the time
-# in "settings", or when the kernel complains while it runs.  After a complaint
-# or a time-out this kernel is no place for further tests: with -1 the run ends
-# there (exit code 3).  TIMEOUT, in seconds, overrides that time.
+# in "settings", or when the kernel complains while it runs.  124 and 137 may be a
+# test's own exit codes: what timeout says tells.  After a complaint or a time-out
+# this kernel is no place for further tests: with -1 the run ends there (exit code
+# 3).  TIMEOUT, in seconds, overrides that time.
 set -u
 export LC_ALL=C
 
@@ -25,18 +27,23 @@ fi
 [ $# -gt 0 ] || mapfile -t tests < <(make -s list)
 [ $# -eq 0 ] || tests=("$@")
 timeout=${TIMEOUT:-$(sed -n 's/^timeout=//p' settings)}
+# Virtual time costs nothing: what waits for many time-outs of its own may do so.
+[ -n "${TIMEOUT-}" ] || [ ! -e /proc/exitcode ] || timeout=$((4 * timeout))
 
 run_one() {
-	local test=$1 number=$2 program=./$1 code verdict complaint
+	local test=$1 number=$2 program=./${1%%:*} variant=() code verdict complaint
 
-	[ -e "$program" ] || program=../build/selftests/$1
+	[ -e "$program" ] || program=../build/selftests/${program#./}
+	[ "$test" = "${test#*:}" ] || variant=(-v "${test#*:}")
 	echo "# selftests: $test"
 	echo "selftest: begin $test" >/dev/kmsg
 	(
-		timeout -k 10 "$timeout" "$program" 2>&1 </dev/null
+		timeout -v -k 10 "$timeout" bash -c 'exec "$0" "$@" 2>&1' "$program" \
+			"${variant[@]}" </dev/null 2>"$late"
 		echo "$?" >"$codes"
 	) | stdbuf -oL sed 's/^/# /'
 	code=$(cat "$codes")
+	! grep -q '^timeout: sending signal' "$late" || code=late
 	# Objects freed late complain late.
 	sleep 0.3
 	complaint=$(dmesg | awk -v mark="selftest: begin $test" \
@@ -46,7 +53,7 @@ run_one() {
 	case $code in
 	0)	verdict="ok $number selftests: $test" ;;
 	4)	verdict="ok $number selftests: $test # SKIP" ;;
-	124|137) verdict="not ok $number selftests: $test # TIMEOUT $timeout seconds" ;;
+	late)	verdict="not ok $number selftests: $test # TIMEOUT $timeout seconds" ;;
 	*)	verdict="not ok $number selftests: $test # exit=$code" ;;
 	esac
 	if [ -n "$complaint" ]; then
@@ -61,7 +68,8 @@ run_one() {
 }
 
 codes=$(mktemp)
-trap 'rm -f "$codes"' EXIT
+late=$(mktemp)
+trap 'rm -f "$codes" "$late"' EXIT
 echo "TAP version 13"
 echo "1..${#tests[@]}"
 failed=0

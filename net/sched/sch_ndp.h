@@ -22,7 +22,7 @@
 #define NDP_HDR_MAX		128
 
 /**
- * struct ndp_params - what a user can set
+ * struct ndpq_params - what a user can set
  * @mode:	&enum tca_ndp_mode
  * @overflow:	&enum tca_ndp_overflow
  * @dscp_data:	code point of packets that may be trimmed
@@ -32,14 +32,14 @@
  * @limit:	data queue, packets
  * @hdr_limit:	header queue, bytes; 0 is @limit times the device's MTU
  * @other_limit: queue of other traffic, packets
- * @hdr_weight:	headers served per data packet
+ * @hdr_weight:	headers served per data packet; mode host: per packet of a flow
  * @data_weight: share of NDP
  * @other_weight: share of other traffic
  * @ecn:	data queue depth from which on packets are marked; 0 is never
  * @other_ecn:	same for other traffic
  * @rate:	bytes per second; 0 is the device's own
  */
-struct ndp_params {
+struct ndpq_params {
 	u8	mode;
 	u8	overflow;
 	u8	dscp_data;
@@ -57,24 +57,24 @@ struct ndp_params {
 	u64	rate;
 };
 
-enum ndp_class {
+enum ndpq_class {
 	NDP_CLASS_DATA,		/* can be trimmed, and trimming saves something */
 	NDP_CLASS_HEADER,	/* control, trimmed, or data without payload */
 	NDP_CLASS_OTHER,
 };
 
 /**
- * struct ndp_view - where things are in a packet
+ * struct ndpq_view - where things are in a packet
  * @nhoff:	IP header, from skb->data
  * @thoff:	UDP header, if it has one
  * @end:	end of the IP packet
- * @keep:	what trimming leaves; valid after ndp_view_udp()
- * @udp_end:	end of the UDP datagram; valid after ndp_view_udp()
+ * @keep:	what trimming leaves; valid after ndpq_view_udp()
+ * @udp_end:	end of the UDP datagram; valid after ndpq_view_udp()
  * @dscp:	code point
  * @v6:		IPv6
  * @udp:	unfragmented UDP
  */
-struct ndp_view {
+struct ndpq_view {
 	unsigned int	nhoff;
 	unsigned int	thoff;
 	unsigned int	end;
@@ -85,18 +85,18 @@ struct ndp_view {
 	bool		udp;
 };
 
-struct ndp_flows;
+struct ndpq_flows;
 
-enum ndp_class ndp_classify(struct sk_buff *skb, const struct ndp_params *p,
-			    struct ndp_view *v);
-int ndp_trim(struct sk_buff *skb, const struct ndp_params *p);
-int ndp_turn_around(struct sk_buff *skb, const struct ndp_params *p);
+enum ndpq_class ndpq_classify(struct sk_buff *skb, const struct ndpq_params *p,
+			      struct ndpq_view *v);
+int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p);
+int ndpq_turn_around(struct sk_buff *skb, const struct ndpq_params *p);
 
-struct ndp_flows *ndp_flows_create(void);
-void ndp_flows_destroy(struct ndp_flows *fs);
-void ndp_flows_add(struct ndp_flows *fs, struct sk_buff *skb,
-		   enum ndp_class class, const struct ndp_view *v, int quantum);
-struct sk_buff *ndp_flows_next(struct ndp_flows *fs, int quantum,
-			       enum ndp_class *class);
+struct ndpq_flows *ndpq_flows_create(void);
+void ndpq_flows_destroy(struct ndpq_flows *fs);
+void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
+		    enum ndpq_class class, const struct ndpq_view *v, int quantum);
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum,
+				enum ndpq_class *class);
 
 #endif /* _SCH_NDP_H */

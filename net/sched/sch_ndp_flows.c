@@ -21,41 +21,41 @@
 
 #define NDP_FLOW_BITS		10
 
-struct ndp_flow {
+struct ndpq_flow {
 	struct list_head	active;
 	struct sk_buff_head	queue;
 	int			deficit;
 };
 
 /**
- * struct ndp_flows - flows of a port in host mode
+ * struct ndpq_flows - flows of a port in host mode
  * @active:	those with packets, next one first
  * @flow:	all of them
  */
-struct ndp_flows {
+struct ndpq_flows {
 	struct list_head	active;
-	struct ndp_flow		flow[1 << NDP_FLOW_BITS];
+	struct ndpq_flow	flow[1 << NDP_FLOW_BITS];
 };
 
 /* Behind what the qdisc layer keeps in the control block. */
-struct ndp_flow_cb {
+struct ndpq_flow_cb {
 	u8	class;
 };
 
-static struct ndp_flow_cb *ndp_flow_cb(const struct sk_buff *skb)
+static struct ndpq_flow_cb *ndpq_flow_cb(const struct sk_buff *skb)
 {
-	qdisc_cb_private_validate(skb, sizeof(struct ndp_flow_cb));
-	return (struct ndp_flow_cb *)qdisc_skb_cb(skb)->data;
+	qdisc_cb_private_validate(skb, sizeof(struct ndpq_flow_cb));
+	return (struct ndpq_flow_cb *)qdisc_skb_cb(skb)->data;
 }
 
 /**
- * ndp_flows_create() - make the flows of a port
+ * ndpq_flows_create() - make the flows of a port
  *
  * Return: NULL for want of memory.
  */
-struct ndp_flows *ndp_flows_create(void)
+struct ndpq_flows *ndpq_flows_create(void)
 {
-	struct ndp_flows *fs = kvzalloc(sizeof(*fs), GFP_KERNEL);
+	struct ndpq_flows *fs = kvzalloc(sizeof(*fs), GFP_KERNEL);
 	int i;
 
 	if (!fs)
@@ -69,16 +69,16 @@ struct ndp_flows *ndp_flows_create(void)
 }
 
 /**
- * ndp_flows_destroy() - free them
+ * ndpq_flows_destroy() - free them
  * @fs:	flows without packets, or NULL
  */
-void ndp_flows_destroy(struct ndp_flows *fs)
+void ndpq_flows_destroy(struct ndpq_flows *fs)
 {
 	kvfree(fs);
 }
 
-static u32 ndp_flow_hash(struct sk_buff *skb, enum ndp_class class,
-			 const struct ndp_view *v)
+static u32 ndpq_flow_hash(struct sk_buff *skb, enum ndpq_class class,
+			  const struct ndpq_view *v)
 {
 	u64 id;
 
@@ -93,19 +93,19 @@ static u32 ndp_flow_hash(struct sk_buff *skb, enum ndp_class class,
 }
 
 /**
- * ndp_flows_add() - append a packet to its flow
+ * ndpq_flows_add() - append a packet to its flow
  * @fs:		flows
  * @skb:	packet
- * @class:	what ndp_classify() said
+ * @class:	what ndpq_classify() said
  * @v:		likewise
  * @quantum:	bytes a flow may send per round
  */
-void ndp_flows_add(struct ndp_flows *fs, struct sk_buff *skb,
-		   enum ndp_class class, const struct ndp_view *v, int quantum)
+void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
+		    enum ndpq_class class, const struct ndpq_view *v, int quantum)
 {
-	struct ndp_flow *f = &fs->flow[ndp_flow_hash(skb, class, v)];
+	struct ndpq_flow *f = &fs->flow[ndpq_flow_hash(skb, class, v)];
 
-	ndp_flow_cb(skb)->class = class;
+	ndpq_flow_cb(skb)->class = class;
 	__skb_queue_tail(&f->queue, skb);
 	if (list_empty(&f->active)) {
 		f->deficit = quantum;
@@ -114,21 +114,21 @@ void ndp_flows_add(struct ndp_flows *fs, struct sk_buff *skb,
 }
 
 /**
- * ndp_flows_next() - take the packet that is next to be sent
+ * ndpq_flows_next() - take the packet that is next to be sent
  * @fs:		flows
  * @quantum:	bytes a flow may send per round
- * @class:	what was given to ndp_flows_add()
+ * @class:	what was given to ndpq_flows_add()
  *
  * Return: NULL if there is none.
  */
-struct sk_buff *ndp_flows_next(struct ndp_flows *fs, int quantum,
-			       enum ndp_class *class)
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum,
+				enum ndpq_class *class)
 {
-	struct ndp_flow *f;
+	struct ndpq_flow *f;
 	struct sk_buff *skb;
 
 	for (;;) {
-		f = list_first_entry_or_null(&fs->active, struct ndp_flow,
+		f = list_first_entry_or_null(&fs->active, struct ndpq_flow,
 					     active);
 		if (!f)
 			return NULL;
@@ -139,7 +139,7 @@ struct sk_buff *ndp_flows_next(struct ndp_flows *fs, int quantum,
 	}
 	skb = __skb_dequeue(&f->queue);
 	f->deficit -= qdisc_pkt_len(skb);
-	*class = ndp_flow_cb(skb)->class;
+	*class = ndpq_flow_cb(skb)->class;
 	if (skb_queue_empty(&f->queue))
 		list_del_init(&f->active);
 	return skb;

@@ -28,9 +28,10 @@
  *	  |   '-----------------------'-'                     |
  *	  '---------------------------> other (packets) ------'
  *
- * Mode host is for the port of a machine that sends itself: headers first, then
- * deficit round robin among sockets, limits that drop, and no trimming, because
- * what is not on the wire yet needs no NACK to come again.
+ * Mode host is for the port of a machine that sends itself: headers first, again
+ * no more than 10 for one other packet while any waits, then deficit round robin
+ * among sockets, limits that drop, and no trimming, because what is not on the
+ * wire yet needs no NACK to come again.
  *
  * A trim makes a packet shorter that a parent has counted, a tail drop takes
  * one that it has counted: enqueue compares its own queue before and after, and
@@ -61,14 +62,14 @@
 /* A port that was blocked for long does not make good for more than this. */
 #define NDP_RATE_LAG_NS		NSEC_PER_MSEC
 
-enum ndp_side {
+enum ndpq_side {
 	NDP_SIDE_NDP,
 	NDP_SIDE_OTHER,
 	NDP_SIDES,
 };
 
 /**
- * struct ndp_sched - a port
+ * struct ndpq_sched - a port
  * @p:		parameters
  * @data:	data queue; doubly linked, because trimming takes its tail
  * @hdr:	header queue
@@ -77,7 +78,8 @@ enum ndp_side {
  * @hdr_bytes:	bytes in @hdr
  * @data_len:	packets of data, wherever they wait
  * @other_len:	packets of other traffic
- * @hdr_run:	headers served since the last data packet, while data waited
+ * @hdr_run:	headers served since the last data packet (mode host: of a flow),
+ *		while one waited
  * @side:	whose turn it is
  * @deficit:	bytes that each side may still send
  * @watchdog:	wakes the port when @next comes
@@ -85,17 +87,17 @@ enum ndp_side {
  * @busy:	packets waited when the last one left
  * @st:		counters
  */
-struct ndp_sched {
-	struct ndp_params	p;
+struct ndpq_sched {
+	struct ndpq_params	p;
 	struct sk_buff_head	data;
 	struct sk_buff_head	hdr;
 	struct sk_buff_head	other;
-	struct ndp_flows	*flows;
+	struct ndpq_flows	*flows;
 	u32			hdr_bytes;
 	u32			data_len;
 	u32			other_len;
 	u32			hdr_run;
-	enum ndp_side		side;
+	enum ndpq_side		side;
 	int			deficit[NDP_SIDES];
 	struct qdisc_watchdog	watchdog;
 	u64			next;
@@ -103,14 +105,14 @@ struct ndp_sched {
 	struct tc_ndp_xstats	st;
 };
 
-static bool ndp_is_host(const struct ndp_sched *q)
+static bool ndpq_is_host(const struct ndpq_sched *q)
 {
 	return q->p.mode == TCA_NDP_MODE_HOST;
 }
 
-static u32 ndp_hdr_limit(struct Qdisc *sch)
+static u32 ndpq_hdr_limit(struct Qdisc *sch)
 {
-	const struct ndp_sched *q = qdisc_priv(sch);
+	const struct ndpq_sched *q = qdisc_priv(sch);
 	u64 limit = q->p.hdr_limit;
 
 	if (!limit)
@@ -119,25 +121,31 @@ static u32 ndp_hdr_limit(struct Qdisc *sch)
 }
 
 /* One packet of the largest size, so that a round is as short as can be. */
-static int ndp_quantum(struct Qdisc *sch)
+static int ndpq_quantum(struct Qdisc *sch)
 {
 	return max_t(int, psched_mtu(qdisc_dev(sch)), NDP_HDR_MAX);
 }
 
-static void ndp_count_in(struct Qdisc *sch, const struct sk_buff *skb)
+/* Packets in our queues.  The qdisc's qlen also counts one that a parent has peeked. */
+static u32 ndpq_len(const struct ndpq_sched *q)
+{
+	return q->data_len + q->other_len + skb_queue_len(&q->hdr);
+}
+
+static void ndpq_count_in(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
 }
 
-static void ndp_count_out(struct Qdisc *sch, const struct sk_buff *skb)
+static void ndpq_count_out(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
 }
 
 /* A cloned header is copied first; without memory it goes unmarked. */
-static bool ndp_mark(struct sk_buff *skb, u32 depth, u32 threshold)
+static bool ndpq_mark(struct sk_buff *skb, u32 depth, u32 threshold)
 {
 	unsigned int len = skb_network_offset(skb) + sizeof(struct ipv6hdr);
 
@@ -149,10 +157,10 @@ static bool ndp_mark(struct sk_buff *skb, u32 depth, u32 threshold)
 }
 
 /* Drop a packet that is in no queue. */
-static int ndp_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
-		    int err, struct sk_buff **to_free)
+static int ndpq_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
+		     int err, struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	(*counter)++;
 	if (err == -ENOMEM)
@@ -161,9 +169,9 @@ static int ndp_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 }
 
 /* What was taken and is in no queue now: not this packet's sender's concern. */
-static int ndp_return_to_sender(struct sk_buff *skb, struct Qdisc *sch)
+static int ndpq_return_to_sender(struct sk_buff *skb, struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	if (netif_rx(skb) == NET_RX_SUCCESS) {
 		q->st.bounced++;
@@ -175,180 +183,180 @@ static int ndp_return_to_sender(struct sk_buff *skb, struct Qdisc *sch)
 	return NET_XMIT_DROP;
 }
 
-static int ndp_header_full(struct sk_buff *skb, struct Qdisc *sch,
-			   struct sk_buff **to_free)
+static int ndpq_header_full(struct sk_buff *skb, struct Qdisc *sch,
+			    struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	int err = 0;
 
-	if (!ndp_is_host(q) && q->p.overflow == TCA_NDP_OVERFLOW_BOUNCE) {
-		err = ndp_turn_around(skb, &q->p);
+	if (!ndpq_is_host(q) && q->p.overflow == TCA_NDP_OVERFLOW_BOUNCE) {
+		err = ndpq_turn_around(skb, &q->p);
 		if (!err)
-			return ndp_return_to_sender(skb, sch);
+			return ndpq_return_to_sender(skb, sch);
 		q->st.drop_bounce++;
 	}
-	return ndp_drop(skb, sch, &q->st.drop_header, err, to_free);
+	return ndpq_drop(skb, sch, &q->st.drop_header, err, to_free);
 }
 
-static int ndp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
-			      struct sk_buff **to_free)
+static int ndpq_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
-	if (q->hdr_bytes + skb->len > ndp_hdr_limit(sch))
-		return ndp_header_full(skb, sch, to_free);
+	if (q->hdr_bytes + skb->len > ndpq_hdr_limit(sch))
+		return ndpq_header_full(skb, sch, to_free);
 	__skb_queue_tail(&q->hdr, skb);
 	q->hdr_bytes += skb->len;
-	ndp_count_in(sch, skb);
+	ndpq_count_in(sch, skb);
 	return NET_XMIT_SUCCESS;
 }
 
-static void ndp_append_data(struct sk_buff *skb, struct Qdisc *sch)
+static void ndpq_append_data(struct sk_buff *skb, struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
-	q->st.ecn_data += ndp_mark(skb, q->data_len, q->p.ecn);
+	q->st.ecn_data += ndpq_mark(skb, q->data_len, q->p.ecn);
 	__skb_queue_tail(&q->data, skb);
 	q->data_len++;
-	ndp_count_in(sch, skb);
+	ndpq_count_in(sch, skb);
 }
 
 /* Make a header of data that is in no queue. */
-static int ndp_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
-		      struct sk_buff **to_free)
+static int ndpq_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
+		       struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	int len = qdisc_pkt_len(skb) - skb->len;
 	int err;
 
-	err = ndp_trim(skb, &q->p);
+	err = ndpq_trim(skb, &q->p);
 	if (err)
-		return ndp_drop(skb, sch, &q->st.drop_data, err, to_free);
+		return ndpq_drop(skb, sch, &q->st.drop_data, err, to_free);
 	/* A size table's overhead stays. */
 	qdisc_skb_cb(skb)->pkt_len = max_t(int, len + skb->len, 1);
 	(*counter)++;
 	qdisc_qstats_overlimit(sch);
-	return ndp_enqueue_header(skb, sch, to_free);
+	return ndpq_enqueue_header(skb, sch, to_free);
 }
 
-static int ndp_enqueue_data(struct sk_buff *skb, struct Qdisc *sch,
-			    struct sk_buff **to_free)
+static int ndpq_enqueue_data(struct sk_buff *skb, struct Qdisc *sch,
+			     struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *tail;
 
 	if (q->data_len < q->p.limit) {
-		ndp_append_data(skb, sch);
+		ndpq_append_data(skb, sch);
 		return NET_XMIT_SUCCESS;
 	}
 	if (get_random_u32() & 1)
-		return ndp_demote(skb, sch, &q->st.trimmed_arrival, to_free);
+		return ndpq_demote(skb, sch, &q->st.trimmed_arrival, to_free);
 
 	tail = __skb_dequeue_tail(&q->data);
 	q->data_len--;
-	ndp_count_out(sch, tail);
-	ndp_append_data(skb, sch);
-	ndp_demote(tail, sch, &q->st.trimmed_tail, to_free);
+	ndpq_count_out(sch, tail);
+	ndpq_append_data(skb, sch);
+	ndpq_demote(tail, sch, &q->st.trimmed_tail, to_free);
 	return NET_XMIT_SUCCESS;
 }
 
-static int ndp_enqueue_other(struct sk_buff *skb, struct Qdisc *sch,
-			     struct sk_buff **to_free)
+static int ndpq_enqueue_other(struct sk_buff *skb, struct Qdisc *sch,
+			      struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	if (q->other_len >= q->p.other_limit)
-		return ndp_drop(skb, sch, &q->st.drop_other, 0, to_free);
-	q->st.ecn_other += ndp_mark(skb, q->other_len, q->p.other_ecn);
+		return ndpq_drop(skb, sch, &q->st.drop_other, 0, to_free);
+	q->st.ecn_other += ndpq_mark(skb, q->other_len, q->p.other_ecn);
 	__skb_queue_tail(&q->other, skb);
 	q->other_len++;
-	ndp_count_in(sch, skb);
+	ndpq_count_in(sch, skb);
 	return NET_XMIT_SUCCESS;
 }
 
 /* Data and other traffic of a host. */
-static int ndp_enqueue_flow(struct sk_buff *skb, struct Qdisc *sch,
-			    enum ndp_class class, const struct ndp_view *v,
-			    struct sk_buff **to_free)
+static int ndpq_enqueue_flow(struct sk_buff *skb, struct Qdisc *sch,
+			     enum ndpq_class class, const struct ndpq_view *v,
+			     struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	if (class == NDP_CLASS_DATA) {
 		if (q->data_len >= q->p.limit)
-			return ndp_drop(skb, sch, &q->st.drop_data, 0, to_free);
-		q->st.ecn_data += ndp_mark(skb, q->data_len, q->p.ecn);
+			return ndpq_drop(skb, sch, &q->st.drop_data, 0, to_free);
+		q->st.ecn_data += ndpq_mark(skb, q->data_len, q->p.ecn);
 		q->data_len++;
 	} else {
 		if (q->other_len >= q->p.other_limit)
-			return ndp_drop(skb, sch, &q->st.drop_other, 0, to_free);
-		q->st.ecn_other += ndp_mark(skb, q->other_len, q->p.other_ecn);
+			return ndpq_drop(skb, sch, &q->st.drop_other, 0, to_free);
+		q->st.ecn_other += ndpq_mark(skb, q->other_len, q->p.other_ecn);
 		q->other_len++;
 	}
-	ndp_flows_add(q->flows, skb, class, v, ndp_quantum(sch));
-	ndp_count_in(sch, skb);
+	ndpq_flows_add(q->flows, skb, class, v, ndpq_quantum(sch));
+	ndpq_count_in(sch, skb);
 	return NET_XMIT_SUCCESS;
 }
 
-static int ndp_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-			   struct sk_buff **to_free)
+static int ndpq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
+			    struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
-	enum ndp_class class;
-	struct ndp_view v;
+	struct ndpq_sched *q = qdisc_priv(sch);
+	enum ndpq_class class;
+	struct ndpq_view v;
 
-	class = ndp_classify(skb, &q->p, &v);
+	class = ndpq_classify(skb, &q->p, &v);
 	if (class == NDP_CLASS_HEADER) {
 		q->st.header_in++;
-		return ndp_enqueue_header(skb, sch, to_free);
+		return ndpq_enqueue_header(skb, sch, to_free);
 	}
 	if (class == NDP_CLASS_DATA)
 		q->st.data_in++;
 	else
 		q->st.other_in++;
-	if (ndp_is_host(q))
-		return ndp_enqueue_flow(skb, sch, class, &v, to_free);
+	if (ndpq_is_host(q))
+		return ndpq_enqueue_flow(skb, sch, class, &v, to_free);
 	if (class == NDP_CLASS_DATA)
-		return ndp_enqueue_data(skb, sch, to_free);
-	return ndp_enqueue_other(skb, sch, to_free);
+		return ndpq_enqueue_data(skb, sch, to_free);
+	return ndpq_enqueue_other(skb, sch, to_free);
 }
 
 /* A GSO packet that cannot be segmented counts as one packet, dropped. */
-static int ndp_drop_unsegmented(struct sk_buff *skb, struct Qdisc *sch,
-				struct sk_buff **to_free)
+static int ndpq_drop_unsegmented(struct sk_buff *skb, struct Qdisc *sch,
+				 struct sk_buff **to_free)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
-	struct ndp_view v;
+	struct ndpq_sched *q = qdisc_priv(sch);
+	struct ndpq_view v;
 
-	if (ndp_classify(skb, &q->p, &v) == NDP_CLASS_DATA) {
+	if (ndpq_classify(skb, &q->p, &v) == NDP_CLASS_DATA) {
 		q->st.data_in++;
-		return ndp_drop(skb, sch, &q->st.drop_data, -ENOMEM, to_free);
+		return ndpq_drop(skb, sch, &q->st.drop_data, -ENOMEM, to_free);
 	}
 	q->st.other_in++;
-	return ndp_drop(skb, sch, &q->st.drop_other, -ENOMEM, to_free);
+	return ndpq_drop(skb, sch, &q->st.drop_other, -ENOMEM, to_free);
 }
 
 /* A queue of packets is one of packets on the wire: a GSO packet would count
  * as one, could not be trimmed and would hold up headers for as long as all of
  * its segments take.  The verdict is the best that a segment got.
  */
-static int ndp_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
-			   struct sk_buff **to_free)
+static int ndpq_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
+			    struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *seg, *segs, *next;
 	int ret, best = NET_XMIT_DROP;
 
 	segs = skb_gso_segment(skb, features);
 	if (IS_ERR_OR_NULL(segs))
-		return ndp_drop_unsegmented(skb, sch, to_free);
+		return ndpq_drop_unsegmented(skb, sch, to_free);
 
 	q->st.gso_segmented++;
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = seg->len;
 		compat_qdisc_single_segment(seg);
-		ret = ndp_enqueue_one(seg, sch, to_free);
+		ret = ndpq_enqueue_one(seg, sch, to_free);
 		if (ret == NET_XMIT_SUCCESS || best == NET_XMIT_DROP)
 			best = ret;
 	}
@@ -356,8 +364,8 @@ static int ndp_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 	return best;
 }
 
-static int ndp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
-		       struct sk_buff **to_free)
+static int ndpq_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			struct sk_buff **to_free)
 {
 	int packets = sch->q.qlen;
 	int bytes = sch->qstats.backlog;
@@ -365,9 +373,9 @@ static int ndp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	int ret;
 
 	if (skb_is_gso(skb))
-		ret = ndp_enqueue_gso(skb, sch, to_free);
+		ret = ndpq_enqueue_gso(skb, sch, to_free);
 	else
-		ret = ndp_enqueue_one(skb, sch, to_free);
+		ret = ndpq_enqueue_one(skb, sch, to_free);
 
 	packets -= sch->q.qlen;
 	bytes -= sch->qstats.backlog;
@@ -381,9 +389,9 @@ static int ndp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return ret;
 }
 
-static struct sk_buff *ndp_take_header(struct Qdisc *sch)
+static struct sk_buff *ndpq_take_header(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = __skb_dequeue(&q->hdr);
 
 	if (!skb)
@@ -391,73 +399,80 @@ static struct sk_buff *ndp_take_header(struct Qdisc *sch)
 	q->hdr_bytes -= skb->len;
 	q->st.header_sent++;
 	q->st.header_sent_bytes += qdisc_pkt_len(skb);
-	ndp_count_out(sch, skb);
+	ndpq_count_out(sch, skb);
 	return skb;
 }
 
-static void ndp_sent_data(struct Qdisc *sch, const struct sk_buff *skb)
+static void ndpq_sent_data(struct Qdisc *sch, const struct sk_buff *skb)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	q->data_len--;
 	q->st.data_sent++;
 	q->st.data_sent_bytes += qdisc_pkt_len(skb);
-	ndp_count_out(sch, skb);
+	ndpq_count_out(sch, skb);
 }
 
-static void ndp_sent_other(struct Qdisc *sch, const struct sk_buff *skb)
+static void ndpq_sent_other(struct Qdisc *sch, const struct sk_buff *skb)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	q->other_len--;
 	q->st.other_sent++;
 	q->st.other_sent_bytes += qdisc_pkt_len(skb);
-	ndp_count_out(sch, skb);
+	ndpq_count_out(sch, skb);
 }
 
-/* Headers and data, weighted round robin while both wait. */
-static struct sk_buff *ndp_take_ndp(struct Qdisc *sch)
+/* Weighted round robin: is it the headers' turn?  @others: other packets wait too. */
+static bool ndpq_headers_turn(struct ndpq_sched *q, bool others)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb;
-
-	if (skb_queue_empty(&q->data))
-		return ndp_take_header(sch);
+	if (!others)
+		return true;
 	if (!skb_queue_empty(&q->hdr) && q->hdr_run < q->p.hdr_weight) {
 		q->hdr_run++;
-		return ndp_take_header(sch);
+		return true;
 	}
 	q->hdr_run = 0;
+	return false;
+}
+
+static struct sk_buff *ndpq_take_ndp(struct Qdisc *sch)
+{
+	struct ndpq_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	if (ndpq_headers_turn(q, !skb_queue_empty(&q->data)))
+		return ndpq_take_header(sch);
 	skb = __skb_dequeue(&q->data);
-	ndp_sent_data(sch, skb);
+	ndpq_sent_data(sch, skb);
 	return skb;
 }
 
-static struct sk_buff *ndp_take_other(struct Qdisc *sch)
+static struct sk_buff *ndpq_take_other(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = __skb_dequeue(&q->other);
 
 	if (skb)
-		ndp_sent_other(sch, skb);
+		ndpq_sent_other(sch, skb);
 	return skb;
 }
 
 /* Deficit round robin between NDP and the rest, sending first and paying after.
  * A side without packets keeps its debt, but saves nothing up.
  */
-static struct sk_buff *ndp_dequeue_switch(struct Qdisc *sch)
+static struct sk_buff *ndpq_dequeue_switch(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 	u32 weight;
 
-	if (!sch->q.qlen)
+	if (!ndpq_len(q))
 		return NULL;
 	for (;;) {
 		if (q->deficit[q->side] > 0) {
-			skb = q->side == NDP_SIDE_NDP ? ndp_take_ndp(sch) :
-							ndp_take_other(sch);
+			skb = q->side == NDP_SIDE_NDP ? ndpq_take_ndp(sch) :
+							ndpq_take_other(sch);
 			if (skb) {
 				q->deficit[q->side] -= qdisc_pkt_len(skb);
 				return skb;
@@ -468,76 +483,81 @@ static struct sk_buff *ndp_dequeue_switch(struct Qdisc *sch)
 						    NDP_SIDE_NDP;
 		weight = q->side == NDP_SIDE_NDP ? q->p.data_weight :
 						   q->p.other_weight;
-		q->deficit[q->side] += weight * ndp_quantum(sch);
+		q->deficit[q->side] += weight * ndpq_quantum(sch);
 	}
 }
 
-static struct sk_buff *ndp_dequeue_host(struct Qdisc *sch)
+/* Any user may send small packets with control's code point (IP_TOS): they must not
+ * have the port to themselves.
+ */
+static struct sk_buff *ndpq_dequeue_host(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb = ndp_take_header(sch);
-	enum ndp_class class;
+	struct ndpq_sched *q = qdisc_priv(sch);
+	enum ndpq_class class;
+	struct sk_buff *skb;
 
-	if (skb)
-		return skb;
-	skb = ndp_flows_next(q->flows, ndp_quantum(sch), &class);
+	if (ndpq_headers_turn(q, q->data_len + q->other_len))
+		return ndpq_take_header(sch);
+	skb = ndpq_flows_next(q->flows, ndpq_quantum(sch), &class);
 	if (!skb)
 		return NULL;
 	if (class == NDP_CLASS_DATA)
-		ndp_sent_data(sch, skb);
+		ndpq_sent_data(sch, skb);
 	else
-		ndp_sent_other(sch, skb);
+		ndpq_sent_other(sch, skb);
 	return skb;
 }
 
 /* A packet takes its time from when the one before it ended if it waited for
  * that, else from now: late timers cost no throughput, idle time earns none.
  */
-static void ndp_pay_rate(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
+static void ndpq_pay_rate(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	u64 start = q->busy ? max(q->next, now - NDP_RATE_LAG_NS) : now;
 
 	q->next = start + div64_u64((u64)qdisc_pkt_len(skb) * NSEC_PER_SEC,
 				    q->p.rate);
-	q->busy = sch->q.qlen > 0;
+	q->busy = ndpq_len(q) > 0;
 }
 
-static struct sk_buff *ndp_dequeue(struct Qdisc *sch)
+static struct sk_buff *ndpq_dequeue(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 	u64 now = 0;
 
-	if (q->p.rate && sch->q.qlen) {
+	/* Some parents peek, and then ask for what they saw by ->dequeue(). */
+	if (!skb_queue_empty(&sch->gso_skb))
+		return qdisc_dequeue_peeked(sch);
+	if (q->p.rate && ndpq_len(q)) {
 		now = ktime_get_ns();
 		if (now < q->next) {
 			qdisc_watchdog_schedule_ns(&q->watchdog, q->next);
 			return NULL;
 		}
 	}
-	skb = ndp_is_host(q) ? ndp_dequeue_host(sch) : ndp_dequeue_switch(sch);
+	skb = ndpq_is_host(q) ? ndpq_dequeue_host(sch) : ndpq_dequeue_switch(sch);
 	if (!skb)
 		return NULL;
 	if (q->p.rate)
-		ndp_pay_rate(sch, skb, now);
+		ndpq_pay_rate(sch, skb, now);
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
 
 /* What a reset throws away is dropped, so that the sums stay true. */
-static void ndp_reset(struct Qdisc *sch)
+static void ndpq_reset(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
-	enum ndp_class class;
+	struct ndpq_sched *q = qdisc_priv(sch);
+	enum ndpq_class class;
 	struct sk_buff *skb;
 
 	q->st.drop_data += q->data_len;
 	q->st.drop_other += q->other_len;
 	q->st.drop_header += skb_queue_len(&q->hdr);
-	__qdisc_qstats_drop(sch, q->data_len + q->other_len +
-				 skb_queue_len(&q->hdr));
-	while (q->flows && (skb = ndp_flows_next(q->flows, 1 << 16, &class)))
+	__qdisc_qstats_drop(sch, ndpq_len(q));
+	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, &class)))
 		rtnl_kfree_skbs(skb, skb);
 	while ((skb = __skb_dequeue(&q->data)))
 		rtnl_kfree_skbs(skb, skb);
@@ -555,7 +575,7 @@ static void ndp_reset(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 }
 
-static const struct nla_policy ndp_policy[TCA_NDP_MAX + 1] = {
+static const struct nla_policy ndpq_policy[TCA_NDP_MAX + 1] = {
 	[TCA_NDP_MODE]		= { .type = NLA_U8 },
 	[TCA_NDP_LIMIT]		= { .type = NLA_U32 },
 	[TCA_NDP_HDR_LIMIT]	= { .type = NLA_U32 },
@@ -573,41 +593,41 @@ static const struct nla_policy ndp_policy[TCA_NDP_MAX + 1] = {
 	[TCA_NDP_PORT]		= { .type = NLA_U16 },
 };
 
-static void ndp_set_u8(u8 *val, const struct nlattr *attr)
+static void ndpq_set_u8(u8 *val, const struct nlattr *attr)
 {
 	if (attr)
 		*val = nla_get_u8(attr);
 }
 
-static void ndp_set_u32(u32 *val, const struct nlattr *attr)
+static void ndpq_set_u32(u32 *val, const struct nlattr *attr)
 {
 	if (attr)
 		*val = nla_get_u32(attr);
 }
 
-static void ndp_read(struct ndp_params *p, struct nlattr *tb[])
+static void ndpq_read(struct ndpq_params *p, struct nlattr *tb[])
 {
-	ndp_set_u8(&p->mode, tb[TCA_NDP_MODE]);
-	ndp_set_u8(&p->overflow, tb[TCA_NDP_OVERFLOW]);
-	ndp_set_u8(&p->dscp_data, tb[TCA_NDP_DSCP_DATA]);
-	ndp_set_u8(&p->dscp_trimmed, tb[TCA_NDP_DSCP_TRIMMED]);
-	ndp_set_u8(&p->dscp_control, tb[TCA_NDP_DSCP_CONTROL]);
-	ndp_set_u32(&p->limit, tb[TCA_NDP_LIMIT]);
-	ndp_set_u32(&p->hdr_limit, tb[TCA_NDP_HDR_LIMIT]);
-	ndp_set_u32(&p->other_limit, tb[TCA_NDP_OTHER_LIMIT]);
-	ndp_set_u32(&p->hdr_weight, tb[TCA_NDP_HDR_WEIGHT]);
-	ndp_set_u32(&p->data_weight, tb[TCA_NDP_DATA_WEIGHT]);
-	ndp_set_u32(&p->other_weight, tb[TCA_NDP_OTHER_WEIGHT]);
-	ndp_set_u32(&p->ecn, tb[TCA_NDP_ECN]);
-	ndp_set_u32(&p->other_ecn, tb[TCA_NDP_OTHER_ECN]);
+	ndpq_set_u8(&p->mode, tb[TCA_NDP_MODE]);
+	ndpq_set_u8(&p->overflow, tb[TCA_NDP_OVERFLOW]);
+	ndpq_set_u8(&p->dscp_data, tb[TCA_NDP_DSCP_DATA]);
+	ndpq_set_u8(&p->dscp_trimmed, tb[TCA_NDP_DSCP_TRIMMED]);
+	ndpq_set_u8(&p->dscp_control, tb[TCA_NDP_DSCP_CONTROL]);
+	ndpq_set_u32(&p->limit, tb[TCA_NDP_LIMIT]);
+	ndpq_set_u32(&p->hdr_limit, tb[TCA_NDP_HDR_LIMIT]);
+	ndpq_set_u32(&p->other_limit, tb[TCA_NDP_OTHER_LIMIT]);
+	ndpq_set_u32(&p->hdr_weight, tb[TCA_NDP_HDR_WEIGHT]);
+	ndpq_set_u32(&p->data_weight, tb[TCA_NDP_DATA_WEIGHT]);
+	ndpq_set_u32(&p->other_weight, tb[TCA_NDP_OTHER_WEIGHT]);
+	ndpq_set_u32(&p->ecn, tb[TCA_NDP_ECN]);
+	ndpq_set_u32(&p->other_ecn, tb[TCA_NDP_OTHER_ECN]);
 	if (tb[TCA_NDP_RATE64])
 		p->rate = nla_get_u64(tb[TCA_NDP_RATE64]);
 	if (tb[TCA_NDP_PORT])
 		p->port = htons(nla_get_u16(tb[TCA_NDP_PORT]));
 }
 
-static int ndp_check_mode(const struct ndp_params *p, struct nlattr *tb[],
-			  struct netlink_ext_ack *extack)
+static int ndpq_check_mode(const struct ndpq_params *p, struct nlattr *tb[],
+			   struct netlink_ext_ack *extack)
 {
 	if (p->mode > TCA_NDP_MODE_HOST) {
 		NL_SET_ERR_MSG_MOD(extack, "no such mode");
@@ -618,16 +638,17 @@ static int ndp_check_mode(const struct ndp_params *p, struct nlattr *tb[],
 		return -EINVAL;
 	}
 	if (p->mode == TCA_NDP_MODE_HOST &&
-	    (tb[TCA_NDP_HDR_WEIGHT] || tb[TCA_NDP_DATA_WEIGHT] ||
-	     tb[TCA_NDP_OTHER_WEIGHT] || tb[TCA_NDP_OVERFLOW])) {
-		NL_SET_ERR_MSG_MOD(extack, "weights and overflow have no meaning in mode host");
+	    (tb[TCA_NDP_DATA_WEIGHT] || tb[TCA_NDP_OTHER_WEIGHT] ||
+	     tb[TCA_NDP_OVERFLOW])) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "weight, other_weight and overflow mean nothing in mode host");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static int ndp_check_limits(const struct ndp_params *p, struct nlattr *tb[],
-			    struct netlink_ext_ack *extack)
+static int ndpq_check_limits(const struct ndpq_params *p, struct nlattr *tb[],
+			     struct netlink_ext_ack *extack)
 {
 	if (!p->limit || p->limit > NDP_LIMIT_MAX) {
 		NL_SET_ERR_MSG_MOD(extack, "limit must be 1 to 65536 packets");
@@ -653,16 +674,16 @@ static int ndp_check_limits(const struct ndp_params *p, struct nlattr *tb[],
 	return 0;
 }
 
-static bool ndp_weight_ok(u32 weight)
+static bool ndpq_weight_ok(u32 weight)
 {
 	return weight && weight <= NDP_WEIGHT_MAX;
 }
 
-static int ndp_check_shares(const struct ndp_params *p,
-			    struct netlink_ext_ack *extack)
+static int ndpq_check_shares(const struct ndpq_params *p,
+			     struct netlink_ext_ack *extack)
 {
-	if (!ndp_weight_ok(p->hdr_weight) || !ndp_weight_ok(p->data_weight) ||
-	    !ndp_weight_ok(p->other_weight)) {
+	if (!ndpq_weight_ok(p->hdr_weight) || !ndpq_weight_ok(p->data_weight) ||
+	    !ndpq_weight_ok(p->other_weight)) {
 		NL_SET_ERR_MSG_MOD(extack, "weights must be 1 to 1000");
 		return -EINVAL;
 	}
@@ -673,8 +694,8 @@ static int ndp_check_shares(const struct ndp_params *p,
 	return 0;
 }
 
-static int ndp_check_wire(const struct ndp_params *p,
-			  struct netlink_ext_ack *extack)
+static int ndpq_check_wire(const struct ndpq_params *p,
+			   struct netlink_ext_ack *extack)
 {
 	if (p->dscp_data > 63 || p->dscp_trimmed > 63 || p->dscp_control > 63) {
 		NL_SET_ERR_MSG_MOD(extack, "a DSCP must be 0 to 63");
@@ -693,33 +714,33 @@ static int ndp_check_wire(const struct ndp_params *p,
 	return 0;
 }
 
-static int ndp_check(const struct ndp_params *p, struct nlattr *tb[],
-		     struct netlink_ext_ack *extack)
-{
-	return ndp_check_mode(p, tb, extack) ?:
-	       ndp_check_limits(p, tb, extack) ?:
-	       ndp_check_shares(p, extack) ?: ndp_check_wire(p, extack);
-}
-
-static int ndp_change(struct Qdisc *sch, struct nlattr *opt,
+static int ndpq_check(const struct ndpq_params *p, struct nlattr *tb[],
 		      struct netlink_ext_ack *extack)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	return ndpq_check_mode(p, tb, extack) ?:
+	       ndpq_check_limits(p, tb, extack) ?:
+	       ndpq_check_shares(p, extack) ?: ndpq_check_wire(p, extack);
+}
+
+static int ndpq_change(struct Qdisc *sch, struct nlattr *opt,
+		       struct netlink_ext_ack *extack)
+{
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_NDP_MAX + 1];
-	struct ndp_params p = q->p;
+	struct ndpq_params p = q->p;
 	int err;
 
 	if (!opt)
 		return 0;
-	err = nla_parse_nested(tb, TCA_NDP_MAX, opt, ndp_policy, extack);
+	err = nla_parse_nested(tb, TCA_NDP_MAX, opt, ndpq_policy, extack);
 	if (err < 0)
 		return err;
-	ndp_read(&p, tb);
+	ndpq_read(&p, tb);
 	if (p.mode != q->p.mode) {
 		NL_SET_ERR_MSG_MOD(extack, "the mode cannot be changed, delete the qdisc first");
 		return -EOPNOTSUPP;
 	}
-	err = ndp_check(&p, tb, extack);
+	err = ndpq_check(&p, tb, extack);
 	if (err)
 		return err;
 
@@ -736,9 +757,9 @@ static int ndp_change(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
-static void ndp_defaults(struct ndp_params *p, u8 mode)
+static void ndpq_defaults(struct ndpq_params *p, u8 mode)
 {
-	*p = (struct ndp_params) {
+	*p = (struct ndpq_params) {
 		.mode = mode,
 		.dscp_data = NDP_DSCP_DATA,
 		.dscp_trimmed = NDP_DSCP_TRIMMED,
@@ -753,61 +774,61 @@ static void ndp_defaults(struct ndp_params *p, u8 mode)
 }
 
 /* The mode is read first: other defaults depend on it. */
-static int ndp_init_mode(struct ndp_sched *q, struct nlattr *opt,
-			 struct netlink_ext_ack *extack)
+static int ndpq_init_mode(struct ndpq_sched *q, struct nlattr *opt,
+			  struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_NDP_MAX + 1];
 	u8 mode = TCA_NDP_MODE_SWITCH;
 	int err;
 
 	if (opt) {
-		err = nla_parse_nested(tb, TCA_NDP_MAX, opt, ndp_policy,
+		err = nla_parse_nested(tb, TCA_NDP_MAX, opt, ndpq_policy,
 				       extack);
 		if (err < 0)
 			return err;
-		ndp_set_u8(&mode, tb[TCA_NDP_MODE]);
+		ndpq_set_u8(&mode, tb[TCA_NDP_MODE]);
 	}
-	ndp_defaults(&q->p, mode);
+	ndpq_defaults(&q->p, mode);
 	if (mode == TCA_NDP_MODE_HOST) {
-		q->flows = ndp_flows_create();
+		q->flows = ndpq_flows_create();
 		if (!q->flows)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int ndp_init(struct Qdisc *sch, struct nlattr *opt,
-		    struct netlink_ext_ack *extack)
+static int ndpq_init(struct Qdisc *sch, struct nlattr *opt,
+		     struct netlink_ext_ack *extack)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	int err;
 
-	/* ndp_destroy() follows a failure. */
+	/* ndpq_destroy() follows a failure. */
 	qdisc_watchdog_init(&q->watchdog, sch);
 	__skb_queue_head_init(&q->data);
 	__skb_queue_head_init(&q->hdr);
 	__skb_queue_head_init(&q->other);
-	err = ndp_init_mode(q, opt, extack);
+	err = ndpq_init_mode(q, opt, extack);
 	if (err)
 		return err;
-	return ndp_change(sch, opt, extack);
+	return ndpq_change(sch, opt, extack);
 }
 
 /* Nobody enqueues any more and the queues were reset. */
-static void ndp_destroy(struct Qdisc *sch)
+static void ndpq_destroy(struct Qdisc *sch)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 
 	qdisc_watchdog_cancel(&q->watchdog);
-	ndp_flows_destroy(q->flows);
+	ndpq_flows_destroy(q->flows);
 }
 
-static int ndp_dump_queues(struct Qdisc *sch, struct sk_buff *skb)
+static int ndpq_dump_queues(struct Qdisc *sch, struct sk_buff *skb)
 {
-	const struct ndp_params *p = &((struct ndp_sched *)qdisc_priv(sch))->p;
+	const struct ndpq_params *p = &((struct ndpq_sched *)qdisc_priv(sch))->p;
 
 	return nla_put_u32(skb, TCA_NDP_LIMIT, p->limit) ||
-	       nla_put_u32(skb, TCA_NDP_HDR_LIMIT, ndp_hdr_limit(sch)) ||
+	       nla_put_u32(skb, TCA_NDP_HDR_LIMIT, ndpq_hdr_limit(sch)) ||
 	       nla_put_u32(skb, TCA_NDP_OTHER_LIMIT, p->other_limit) ||
 	       nla_put_u32(skb, TCA_NDP_HDR_WEIGHT, p->hdr_weight) ||
 	       nla_put_u32(skb, TCA_NDP_OTHER_WEIGHT, p->other_weight) ||
@@ -817,15 +838,15 @@ static int ndp_dump_queues(struct Qdisc *sch, struct sk_buff *skb)
 	       nla_put_u64_64bit(skb, TCA_NDP_RATE64, p->rate, TCA_NDP_PAD);
 }
 
-static int ndp_dump(struct Qdisc *sch, struct sk_buff *skb)
+static int ndpq_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	const struct ndp_params *p = &((struct ndp_sched *)qdisc_priv(sch))->p;
+	const struct ndpq_params *p = &((struct ndpq_sched *)qdisc_priv(sch))->p;
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u8(skb, TCA_NDP_MODE, p->mode) ||
-	    ndp_dump_queues(sch, skb) ||
+	    ndpq_dump_queues(sch, skb) ||
 	    nla_put_u8(skb, TCA_NDP_OVERFLOW, p->overflow) ||
 	    nla_put_u8(skb, TCA_NDP_DSCP_DATA, p->dscp_data) ||
 	    nla_put_u8(skb, TCA_NDP_DSCP_TRIMMED, p->dscp_trimmed) ||
@@ -837,9 +858,9 @@ static int ndp_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, nest);
 }
 
-static int ndp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+static int ndpq_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
-	struct ndp_sched *q = qdisc_priv(sch);
+	struct ndpq_sched *q = qdisc_priv(sch);
 	struct tc_ndp_xstats st;
 
 	sch_tree_lock(sch);
@@ -852,30 +873,30 @@ static int ndp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-static struct Qdisc_ops ndp_qdisc_ops __read_mostly = {
+static struct Qdisc_ops ndpq_qdisc_ops __read_mostly = {
 	.id		= "ndp",
-	.priv_size	= sizeof(struct ndp_sched),
-	.enqueue	= ndp_enqueue,
-	.dequeue	= ndp_dequeue,
+	.priv_size	= sizeof(struct ndpq_sched),
+	.enqueue	= ndpq_enqueue,
+	.dequeue	= ndpq_dequeue,
 	.peek		= qdisc_peek_dequeued,
-	.init		= ndp_init,
-	.reset		= ndp_reset,
-	.destroy	= ndp_destroy,
-	.change		= ndp_change,
-	.dump		= ndp_dump,
-	.dump_stats	= ndp_dump_stats,
+	.init		= ndpq_init,
+	.reset		= ndpq_reset,
+	.destroy	= ndpq_destroy,
+	.change		= ndpq_change,
+	.dump		= ndpq_dump,
+	.dump_stats	= ndpq_dump_stats,
 	.owner		= THIS_MODULE,
 };
 
 static int __init sch_ndp_init(void)
 {
-	return register_qdisc(&ndp_qdisc_ops);
+	return register_qdisc(&ndpq_qdisc_ops);
 }
 
 /* A qdisc holds a reference to its module, so that none is left here. */
 static void __exit sch_ndp_exit(void)
 {
-	unregister_qdisc(&ndp_qdisc_ops);
+	unregister_qdisc(&ndpq_qdisc_ops);
 }
 
 module_init(sch_ndp_init);
@@ -885,7 +906,3 @@ module_exit(sch_ndp_exit);
 MODULE_ALIAS("net-sch-ndp");
 MODULE_DESCRIPTION("NDP trimming switch port");
 MODULE_LICENSE("GPL");
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "sch_ndp_main_kunit.c"
-#endif

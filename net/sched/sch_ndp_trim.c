@@ -40,37 +40,37 @@
 
 #define NDP_BOUNCE_TTL		64
 
-static struct iphdr *ndp_ip4(const struct sk_buff *skb,
-			     const struct ndp_view *v)
+static struct iphdr *ndpq_ip4(const struct sk_buff *skb,
+			      const struct ndpq_view *v)
 {
 	return (struct iphdr *)(skb->data + v->nhoff);
 }
 
-static struct ipv6hdr *ndp_ip6(const struct sk_buff *skb,
-			       const struct ndp_view *v)
+static struct ipv6hdr *ndpq_ip6(const struct sk_buff *skb,
+				const struct ndpq_view *v)
 {
 	return (struct ipv6hdr *)(skb->data + v->nhoff);
 }
 
-static struct udphdr *ndp_udp(const struct sk_buff *skb,
-			      const struct ndp_view *v)
+static struct udphdr *ndpq_udp(const struct sk_buff *skb,
+			       const struct ndpq_view *v)
 {
 	return (struct udphdr *)(skb->data + v->thoff);
 }
 
-static struct ndphdr *ndp_hdr(const struct sk_buff *skb,
-			      const struct ndp_view *v)
+static struct ndphdr *ndpq_hdr(const struct sk_buff *skb,
+			       const struct ndpq_view *v)
 {
-	return (struct ndphdr *)(ndp_udp(skb, v) + 1);
+	return (struct ndphdr *)(ndpq_udp(skb, v) + 1);
 }
 
-static bool ndp_view_ip4(struct sk_buff *skb, struct ndp_view *v)
+static bool ndpq_view_ip4(struct sk_buff *skb, struct ndpq_view *v)
 {
 	const struct iphdr *iph;
 
 	if (!pskb_may_pull(skb, v->nhoff + sizeof(*iph)))
 		return false;
-	iph = ndp_ip4(skb, v);
+	iph = ndpq_ip4(skb, v);
 	if (iph->version != 4 || iph->ihl < 5)
 		return false;
 	v->v6 = false;
@@ -81,7 +81,7 @@ static bool ndp_view_ip4(struct sk_buff *skb, struct ndp_view *v)
 	return true;
 }
 
-static bool ndp_view_ip6(struct sk_buff *skb, struct ndp_view *v)
+static bool ndpq_view_ip6(struct sk_buff *skb, struct ndpq_view *v)
 {
 	int thoff = v->nhoff + sizeof(struct ipv6hdr);
 	const struct ipv6hdr *iph;
@@ -90,7 +90,7 @@ static bool ndp_view_ip6(struct sk_buff *skb, struct ndp_view *v)
 
 	if (!pskb_may_pull(skb, thoff))
 		return false;
-	iph = ndp_ip6(skb, v);
+	iph = ndpq_ip6(skb, v);
 	if (iph->version != 6)
 		return false;
 	v->v6 = true;
@@ -103,7 +103,7 @@ static bool ndp_view_ip6(struct sk_buff *skb, struct ndp_view *v)
 	return true;
 }
 
-static bool ndp_view_ip(struct sk_buff *skb, struct ndp_view *v)
+static bool ndpq_view_ip(struct sk_buff *skb, struct ndpq_view *v)
 {
 	int nhoff = skb_network_offset(skb);
 
@@ -112,15 +112,15 @@ static bool ndp_view_ip(struct sk_buff *skb, struct ndp_view *v)
 	v->nhoff = nhoff;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
-		return ndp_view_ip4(skb, v);
+		return ndpq_view_ip4(skb, v);
 	case htons(ETH_P_IPV6):
-		return ndp_view_ip6(skb, v);
+		return ndpq_view_ip6(skb, v);
 	}
 	return false;
 }
 
 /* Unfragmented UDP to the NDP port, with a whole NDP header. */
-static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
+static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v, __be16 port)
 {
 	const unsigned int len = sizeof(struct udphdr) + sizeof(struct ndphdr);
 	const struct udphdr *uh;
@@ -128,7 +128,7 @@ static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
 	if (!v->udp || v->end > skb->len || v->thoff + len > v->end ||
 	    !pskb_may_pull(skb, v->thoff + len))
 		return false;
-	uh = ndp_udp(skb, v);
+	uh = ndpq_udp(skb, v);
 	v->udp_end = v->thoff + ntohs(uh->len);
 	v->keep = v->thoff + sizeof(*uh) + NDP_HDR_LEN;
 	return uh->dest == port && ntohs(uh->len) >= len &&
@@ -136,7 +136,7 @@ static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
 }
 
 /**
- * ndp_classify() - say which queue a packet belongs to
+ * ndpq_classify() - say which queue a packet belongs to
  * @skb:	packet, skb->data at its link-layer header
  * @p:		the port's parameters
  * @v:		filled in; of use for NDP_CLASS_DATA only
@@ -149,22 +149,22 @@ static bool ndp_view_udp(struct sk_buff *skb, struct ndp_view *v, __be16 port)
  *
  * May move the packet's headers into its linear part.
  */
-enum ndp_class ndp_classify(struct sk_buff *skb, const struct ndp_params *p,
-			    struct ndp_view *v)
+enum ndpq_class ndpq_classify(struct sk_buff *skb, const struct ndpq_params *p,
+			      struct ndpq_view *v)
 {
-	if (!ndp_view_ip(skb, v))
+	if (!ndpq_view_ip(skb, v))
 		return NDP_CLASS_OTHER;
 	if (v->dscp == p->dscp_control || v->dscp == p->dscp_trimmed)
 		return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER :
 						 NDP_CLASS_OTHER;
-	if (v->dscp != p->dscp_data || !ndp_view_udp(skb, v, p->port))
+	if (v->dscp != p->dscp_data || !ndpq_view_udp(skb, v, p->port))
 		return NDP_CLASS_OTHER;
 	if (v->udp_end > v->keep)
 		return v->keep <= NDP_HDR_MAX ? NDP_CLASS_DATA : NDP_CLASS_OTHER;
 	return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER : NDP_CLASS_OTHER;
 }
 
-static void ndp_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
+static void ndpq_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
 {
 	__be16 tot_len = htons(len);
 
@@ -174,7 +174,7 @@ static void ndp_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
 }
 
 /**
- * ndp_trim() - cut off a packet's payload
+ * ndpq_trim() - cut off a packet's payload
  * @skb:	packet of NDP_CLASS_DATA
  * @p:		the port's parameters
  *
@@ -182,25 +182,25 @@ static void ndp_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
  *
  * Return: 0, or -ENOMEM, the packet being fit for nothing but a drop.
  */
-int ndp_trim(struct sk_buff *skb, const struct ndp_params *p)
+int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p)
 {
 	struct udphdr *uh;
-	struct ndp_view v;
+	struct ndpq_view v;
 
-	if (!ndp_view_ip(skb, &v) || !ndp_view_udp(skb, &v, p->port) ||
+	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v, p->port) ||
 	    pskb_trim(skb, v.keep) || skb_ensure_writable(skb, v.keep))
 		return -ENOMEM;
 
 	if (v.v6) {
-		struct ipv6hdr *iph = ndp_ip6(skb, &v);
+		struct ipv6hdr *iph = ndpq_ip6(skb, &v);
 
 		iph->payload_len = htons(v.keep - v.nhoff - sizeof(*iph));
 		ipv6_change_dsfield(iph, INET_ECN_MASK, p->dscp_trimmed << 2);
 	} else {
-		ndp_trim_ip4(ndp_ip4(skb, &v), v.keep - v.nhoff,
-			     p->dscp_trimmed);
+		ndpq_trim_ip4(ndpq_ip4(skb, &v), v.keep - v.nhoff,
+			      p->dscp_trimmed);
 	}
-	uh = ndp_udp(skb, &v);
+	uh = ndpq_udp(skb, &v);
 	uh->len = htons(v.keep - v.thoff);
 	uh->check = 0;
 	skb->ip_summed = CHECKSUM_NONE;
@@ -211,10 +211,10 @@ int ndp_trim(struct sk_buff *skb, const struct ndp_params *p)
  * What its sender would have to send again, and has no payload: trimmed data,
  * an opening or FIN.
  */
-static bool ndp_is_numbered_header(const struct sk_buff *skb,
-				   const struct ndp_view *v, u8 dscp_trimmed)
+static bool ndpq_is_numbered_header(const struct sk_buff *skb,
+				    const struct ndpq_view *v, u8 dscp_trimmed)
 {
-	const struct ndphdr *nh = ndp_hdr(skb, v);
+	const struct ndphdr *nh = ndpq_hdr(skb, v);
 	enum ndp_type type = ndp_hdr_type(nh);
 
 	if (!nh->len)
@@ -224,11 +224,11 @@ static bool ndp_is_numbered_header(const struct sk_buff *skb,
 }
 
 /* It was never returned and there is a sender to return it to. */
-static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
+static bool ndpq_returnable(const struct sk_buff *skb, const struct ndpq_view *v)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
 
-	if (ndp_hdr(skb, v)->flags & NDP_F_BOUNCED)
+	if (ndpq_hdr(skb, v)->flags & NDP_F_BOUNCED)
 		return false;
 	if (skb->dev->type != ARPHRD_ETHER || v->nhoff < ETH_HLEN ||
 	    !is_valid_ether_addr(eth->h_source))
@@ -236,14 +236,14 @@ static bool ndp_returnable(const struct sk_buff *skb, const struct ndp_view *v)
 	/* What extension headers say does not hold for the way back. */
 	if (v->v6)
 		return v->thoff == v->nhoff + sizeof(struct ipv6hdr) &&
-		       !ipv6_addr_is_multicast(&ndp_ip6(skb, v)->saddr) &&
-		       !ipv6_addr_any(&ndp_ip6(skb, v)->saddr);
-	return !ipv4_is_multicast(ndp_ip4(skb, v)->saddr) &&
-	       !ipv4_is_zeronet(ndp_ip4(skb, v)->saddr) &&
-	       !ipv4_is_lbcast(ndp_ip4(skb, v)->saddr);
+		       !ipv6_addr_is_multicast(&ndpq_ip6(skb, v)->saddr) &&
+		       !ipv6_addr_any(&ndpq_ip6(skb, v)->saddr);
+	return !ipv4_is_multicast(ndpq_ip4(skb, v)->saddr) &&
+	       !ipv4_is_zeronet(ndpq_ip4(skb, v)->saddr) &&
+	       !ipv4_is_lbcast(ndpq_ip4(skb, v)->saddr);
 }
 
-static void ndp_turn_mac(struct ethhdr *eth)
+static void ndpq_turn_mac(struct ethhdr *eth)
 {
 	u8 addr[ETH_ALEN];
 
@@ -252,7 +252,7 @@ static void ndp_turn_mac(struct ethhdr *eth)
 	ether_addr_copy(eth->h_dest, addr);
 }
 
-static void ndp_turn_ip4(struct iphdr *iph)
+static void ndpq_turn_ip4(struct iphdr *iph)
 {
 	__be16 *word = (__be16 *)&iph->ttl;
 	__be16 old = *word;
@@ -262,14 +262,14 @@ static void ndp_turn_ip4(struct iphdr *iph)
 	csum_replace2(&iph->check, old, *word);
 }
 
-static void ndp_turn_ip6(struct ipv6hdr *iph)
+static void ndpq_turn_ip6(struct ipv6hdr *iph)
 {
 	swap(iph->saddr, iph->daddr);
 	iph->hop_limit = NDP_BOUNCE_TTL;
 }
 
 /* Where it goes and whose it is was decided for the other direction. */
-static void ndp_forget(struct sk_buff *skb)
+static void ndpq_forget(struct sk_buff *skb)
 {
 	skb_scrub_packet(skb, true);
 	skb_reset_redirect(skb);
@@ -280,7 +280,7 @@ static void ndp_forget(struct sk_buff *skb)
 }
 
 /**
- * ndp_turn_around() - make a header go back to its sender
+ * ndpq_turn_around() - make a header go back to its sender
  * @skb:	packet
  * @p:		the port's parameters
  *
@@ -291,36 +291,32 @@ static void ndp_forget(struct sk_buff *skb)
  * Return: 0; -EINVAL for a packet that must not or cannot be returned,
  * unchanged; -ENOMEM.
  */
-int ndp_turn_around(struct sk_buff *skb, const struct ndp_params *p)
+int ndpq_turn_around(struct sk_buff *skb, const struct ndpq_params *p)
 {
 	struct ndphdr *nh;
-	struct ndp_view v;
+	struct ndpq_view v;
 	__be16 old;
 
-	if (!ndp_view_ip(skb, &v) || !ndp_view_udp(skb, &v, p->port) ||
-	    !ndp_is_numbered_header(skb, &v, p->dscp_trimmed) ||
-	    !ndp_returnable(skb, &v))
+	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v, p->port) ||
+	    !ndpq_is_numbered_header(skb, &v, p->dscp_trimmed) ||
+	    !ndpq_returnable(skb, &v))
 		return -EINVAL;
 	if (skb_ensure_writable(skb, v.thoff + sizeof(struct udphdr) +
 				     sizeof(*nh)))
 		return -ENOMEM;
 
-	ndp_turn_mac((struct ethhdr *)skb->data);
+	ndpq_turn_mac((struct ethhdr *)skb->data);
 	if (v.v6)
-		ndp_turn_ip6(ndp_ip6(skb, &v));
+		ndpq_turn_ip6(ndpq_ip6(skb, &v));
 	else
-		ndp_turn_ip4(ndp_ip4(skb, &v));
+		ndpq_turn_ip4(ndpq_ip4(skb, &v));
 
-	nh = ndp_hdr(skb, &v);
+	nh = ndpq_hdr(skb, &v);
 	old = *(__be16 *)nh;
 	nh->flags |= NDP_F_BOUNCED;
 	csum_replace2(&nh->check, old, *(__be16 *)nh);
 
-	ndp_forget(skb);
+	ndpq_forget(skb);
 	skb->protocol = eth_type_trans(skb, skb->dev);
 	return 0;
 }
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "sch_ndp_trim_kunit.c"
-#endif

@@ -43,7 +43,7 @@ static const struct option {
 	{ "limit", "limit %u ", KIND_U32, TCA_NDP_LIMIT, NULL, false },
 	{ "hdr_limit", "hdr_limit %u ", KIND_SIZE, TCA_NDP_HDR_LIMIT, NULL, false },
 	{ "other_limit", "other_limit %u ", KIND_U32, TCA_NDP_OTHER_LIMIT, NULL, false },
-	{ "hdr_weight", "hdr_weight %u ", KIND_U32, TCA_NDP_HDR_WEIGHT, NULL, true },
+	{ "hdr_weight", "hdr_weight %u ", KIND_U32, TCA_NDP_HDR_WEIGHT, NULL, false },
 	{ "weight", "weight %u ", KIND_U32, TCA_NDP_DATA_WEIGHT, NULL, true },
 	{ "other_weight", "other_weight %u ", KIND_U32, TCA_NDP_OTHER_WEIGHT, NULL, true },
 	{ "ecn", "ecn %u ", KIND_U32, TCA_NDP_ECN, NULL, false },
@@ -70,7 +70,8 @@ static void explain(FILE *f)
 		"limit		data queue (default 8, in mode host 1000)\n"
 		"hdr_limit	header queue (default: limit x MTU)\n"
 		"other_limit	queue of traffic that is not NDP's (default 1000)\n"
-		"hdr_weight	headers served per data packet (default 10)\n"
+		"hdr_weight	headers served per data packet, in mode host per any\n"
+		"		other packet (default 10)\n"
 		"weight		share of NDP, by bytes (default 1)\n"
 		"other_weight	share of other traffic (default 1)\n"
 		"ecn		data queue depth from which on ECT packets are marked (default 0: off)\n"

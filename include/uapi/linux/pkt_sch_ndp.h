@@ -14,8 +14,9 @@
 /**
  * enum tca_ndp_mode - values of TCA_NDP_MODE
  * @TCA_NDP_MODE_SWITCH: trim what does not fit (NDP paper, section 3.1)
- * @TCA_NDP_MODE_HOST: own port of a host: control first, deficit round robin
- *	among sockets, never trims
+ * @TCA_NDP_MODE_HOST: own port of a host: control first, but no more than
+ *	TCA_NDP_HDR_WEIGHT packets of it for one other; deficit round robin among
+ *	sockets; never trims
  */
 enum tca_ndp_mode {
 	TCA_NDP_MODE_SWITCH,
@@ -40,7 +41,8 @@ enum {
 	TCA_NDP_LIMIT,		/* u32, data queue, packets; default 8, of a host 1000 */
 	TCA_NDP_HDR_LIMIT,	/* u32, header queue, bytes; default limit x MTU */
 	TCA_NDP_OTHER_LIMIT,	/* u32, queue of other traffic, packets; default 1000 */
-	TCA_NDP_HDR_WEIGHT,	/* u32, headers served per data packet; default 10 */
+	/* u32, headers served per data packet, of a host per any other; default 10 */
+	TCA_NDP_HDR_WEIGHT,
 	TCA_NDP_OTHER_WEIGHT,	/* u32, share of other traffic; default 1 */
 	TCA_NDP_DATA_WEIGHT,	/* u32, share of NDP traffic; default 1 */
 	TCA_NDP_ECN,		/* u32, data queue depth that marks, packets; 0 off */

@@ -3,8 +3,9 @@
  * KUnit: what trimming leaves of a packet, byte for byte (section 3.1).
  */
 #include <kunit/test.h>
+#include "sch_ndp_trim.c"
 
-static const struct ndp_params ndp_trim_test_params = {
+static const struct ndpq_params ndpq_trim_test_params = {
 	.port = cpu_to_be16(NDP_UDP_PORT),
 	.dscp_data = NDP_DSCP_DATA,
 	.dscp_trimmed = NDP_DSCP_TRIMMED,
@@ -12,7 +13,7 @@ static const struct ndp_params ndp_trim_test_params = {
 };
 
 /* An IPv4 packet with @len bytes of payload and @ecn. */
-static struct sk_buff *ndp_trim_test_packet(struct kunit *test, unsigned int len, u8 ecn)
+static struct sk_buff *ndpq_trim_test_packet(struct kunit *test, unsigned int len, u8 ecn)
 {
 	unsigned int udp_len = sizeof(struct udphdr) + NDP_HDR_LEN + len;
 	struct sk_buff *skb = alloc_skb(256 + udp_len, GFP_KERNEL);
@@ -49,7 +50,7 @@ static struct sk_buff *ndp_trim_test_packet(struct kunit *test, unsigned int len
 	return skb;
 }
 
-static void ndp_trim_test_lengths(struct kunit *test)
+static void ndpq_trim_test_lengths(struct kunit *test)
 {
 	static const unsigned int lengths[] = { 1, 2, 47, 1000, 8936 };
 	unsigned int kept = ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr) + NDP_HDR_LEN;
@@ -57,14 +58,14 @@ static void ndp_trim_test_lengths(struct kunit *test)
 	struct iphdr *iph;
 	struct udphdr *uh;
 	struct sk_buff *skb;
-	struct ndp_view v;
+	struct ndpq_view v;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		skb = ndp_trim_test_packet(test, lengths[i], i & 3);
-		KUNIT_EXPECT_EQ(test, ndp_classify(skb, &ndp_trim_test_params, &v),
+		skb = ndpq_trim_test_packet(test, lengths[i], i & 3);
+		KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &ndpq_trim_test_params, &v),
 				NDP_CLASS_DATA);
-		KUNIT_EXPECT_EQ(test, ndp_trim(skb, &ndp_trim_test_params), 0);
+		KUNIT_EXPECT_EQ(test, ndpq_trim(skb, &ndpq_trim_test_params), 0);
 		KUNIT_EXPECT_EQ(test, skb->len, kept);
 		iph = ip_hdr(skb);
 		uh = (struct udphdr *)(iph + 1);
@@ -78,21 +79,21 @@ static void ndp_trim_test_lengths(struct kunit *test)
 		/* The length field still tells what was there. */
 		KUNIT_EXPECT_EQ(test, ntohs(nh->len), lengths[i]);
 		/* What was trimmed is a header from here on. */
-		KUNIT_EXPECT_EQ(test, ndp_classify(skb, &ndp_trim_test_params, &v),
+		KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &ndpq_trim_test_params, &v),
 				NDP_CLASS_HEADER);
 		kfree_skb(skb);
 	}
 }
 
 /* A clone's other half keeps its payload. */
-static void ndp_trim_test_clone(struct kunit *test)
+static void ndpq_trim_test_clone(struct kunit *test)
 {
-	struct sk_buff *skb = ndp_trim_test_packet(test, 500, 0);
+	struct sk_buff *skb = ndpq_trim_test_packet(test, 500, 0);
 	struct sk_buff *clone = skb_clone(skb, GFP_KERNEL);
 	unsigned int len = skb->len;
 
 	KUNIT_ASSERT_NOT_NULL(test, clone);
-	KUNIT_EXPECT_EQ(test, ndp_trim(clone, &ndp_trim_test_params), 0);
+	KUNIT_EXPECT_EQ(test, ndpq_trim(clone, &ndpq_trim_test_params), 0);
 	KUNIT_EXPECT_EQ(test, skb->len, len);
 	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->tot_len), len - ETH_HLEN);
 	KUNIT_EXPECT_EQ(test, skb->data[len - 1], 0x5a);
@@ -102,29 +103,29 @@ static void ndp_trim_test_clone(struct kunit *test)
 }
 
 /* What does not add up is other traffic, and whole. */
-static void ndp_trim_test_other(struct kunit *test)
+static void ndpq_trim_test_other(struct kunit *test)
 {
-	struct sk_buff *skb = ndp_trim_test_packet(test, 500, 0);
-	struct ndp_view v;
+	struct sk_buff *skb = ndpq_trim_test_packet(test, 500, 0);
+	struct ndpq_view v;
 
 	ip_hdr(skb)->tot_len = htons(2000);
-	KUNIT_EXPECT_EQ(test, ndp_classify(skb, &ndp_trim_test_params, &v), NDP_CLASS_OTHER);
+	KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &ndpq_trim_test_params, &v), NDP_CLASS_OTHER);
 	ip_hdr(skb)->tot_len = htons(skb->len - ETH_HLEN);
 	ip_hdr(skb)->frag_off = htons(IP_MF);
-	KUNIT_EXPECT_EQ(test, ndp_classify(skb, &ndp_trim_test_params, &v), NDP_CLASS_OTHER);
+	KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &ndpq_trim_test_params, &v), NDP_CLASS_OTHER);
 	kfree_skb(skb);
 }
 
-static struct kunit_case ndp_trim_cases[] = {
-	KUNIT_CASE(ndp_trim_test_lengths),
-	KUNIT_CASE(ndp_trim_test_clone),
-	KUNIT_CASE(ndp_trim_test_other),
+static struct kunit_case ndpq_trim_cases[] = {
+	KUNIT_CASE(ndpq_trim_test_lengths),
+	KUNIT_CASE(ndpq_trim_test_clone),
+	KUNIT_CASE(ndpq_trim_test_other),
 	{}
 };
 
-static struct kunit_suite ndp_trim_suite = {
+static struct kunit_suite ndpq_trim_suite = {
 	.name = "sch_ndp_trim",
-	.test_cases = ndp_trim_cases,
+	.test_cases = ndpq_trim_cases,
 };
 
-kunit_test_suite(ndp_trim_suite);
+kunit_test_suite(ndpq_trim_suite);

@@ -16,7 +16,7 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-tap_plan 84
+tap_plan 93
 require_program ip ethtool python3 sha256sum
 require_module netwire
 
@@ -111,12 +111,13 @@ def udpreceive(result):
     with open(result, 'w') as f:
         print('frames=%d bad=%d' % (n, bad), file=f)
 
-# outq ADDRESS DEV: a datagram; its memory must come back while it is in flight
-def outq(address, dev):
-    import array, fcntl, termios, time
+# outq ADDRESS DELAY: a datagram; its memory must come back while it is in flight
+def outq(address, delay):
+    import array, fcntl, termios
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    arrival = time.monotonic() + int(delay)
     s.sendto(b'x' * 1000, (address, 5001))
-    for i in range(200):
+    while time.monotonic() < arrival:
         a = array.array('i', [0])
         fcntl.ioctl(s, termios.TIOCOUTQ, a)
         if not a[0]:
@@ -196,15 +197,19 @@ same_bytes() {
 	[ "$(stat "$FAR" s0 rx_bytes)" -eq "$(stat "$NEAR" h0 tx_bytes)" ]
 }
 
-# settled N: N frames from h0 are all accounted for at s0
+# settled N: N frames from h0 are all accounted for at s0, or found no memory at h0
 settled() {
-	local lost=0 n
+	local lost n
 
+	lost=$(stat "$NEAR" h0 tx_nomem)
 	for n in rx_frames rx_ber_lost rx_oversize rx_nomem; do
 		lost=$((lost + $(stat "$FAR" s0 $n)))
 	done
 	[ "$(stat "$NEAR" h0 tx_frames)" -eq "$1" ] && [ $lost -eq "$1" ]
 }
+
+all_settled() { settled "$(stat "$NEAR" h0 tx_frames)"; }
+sent() { [ "$(stat "$NEAR" h0 tx_frames)" -eq "$1" ]; }
 
 # capture COMMAND...: run it with a receiver at the far end: $GOT
 start_receiver() {
@@ -260,7 +265,7 @@ print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-0
 	refused "rate 11 Tbit/s" "rate must be" set_wire rate 11tbit
 	refused "delay 11 s" "delay must be" set_wire delay 11s
 	refused "BER 0.01" "bit error rate must be" set_wire ber 0.01
-	refused "too much in flight" "in flight" set_wire rate 100gbit delay 1s
+	refused "too much in flight" "in flight" set_wire rate 10tbit delay 10s
 	refused "rate without unit" "not a rate" set_wire rate 10
 	refused "negative delay" "not a delay" set_wire delay -1us
 	refused "finer than a ns" "not a delay" set_wire delay 0.1ns
@@ -283,6 +288,12 @@ print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-0
 	check "deleting one end deletes both" gone "$NEAR" h0
 }
 
+# Does the monitor hear of something that every device tells?
+hears() {
+	ip_far link set s0 alias "$RANDOM"
+	grep -q s0 "$TMP/monitor"
+}
+
 test_link() {
 	ip_near link add h0 type netwire rate 1gbit peer name s0 netns "$FAR"
 	ip_near link set h0 up
@@ -293,11 +304,10 @@ test_link() {
 	is "operstate" "$(near cat /sys/class/net/h0/operstate)" up
 
 	is "speed" "$(speed "$FAR" s0)" 1000Mb/s
-	: >"$TMP/monitor"
-	background ip netns exec "$FAR" ip -o monitor link dev s0 >"$TMP/monitor"
-	sleep 1
+	background ip netns exec "$FAR" ip -o -d monitor link dev s0 >"$TMP/monitor"
+	wait_for 20 hears || die "no monitor"
 	set_wire rate 2.6mbit
-	check "the far end is told of a change" wait_for 10 grep -q s0 "$TMP/monitor"
+	check "the far end is told of a change" wait_for 10 grep -q "rate 2.6Mbit" "$TMP/monitor"
 	kill "$PID"
 	is "speed is rounded" "$(speed "$NEAR" h0)" 3Mb/s
 	set_wire rate 1kbit
@@ -328,11 +338,15 @@ test_delivery() {
 	is "GRO at the near end" "$(gro "$NEAR" h0)" off
 	is "GRO at the far end" "$(gro "$FAR" s0)" off
 	tcp "TCP delivers the bytes"
-	check "all frames arrive" wait_for 10 settled "$(stat "$NEAR" h0 tx_frames)"
+	check "all frames arrive" wait_for 10 all_settled
 	# A late ARP may pass between two readings, not between two equal ones.
 	check "with all their bytes" wait_for 10 same_bytes
 	is "none longer than the MTU" "$(stat "$FAR" s0 rx_oversize)" 0
-	between "ring stops" 1 "$(stat "$NEAR" h0 tx_ring_stops)" "$(stat "$NEAR" h0 tx_frames)"
+
+	# Of the first hardly a bit leaves while the others come.
+	MTU=1500 cable rate 1kbit
+	frames send h0 0 100 30
+	between "ring stops" 1 "$(stat "$NEAR" h0 tx_ring_stops)" 100
 
 	MTU=9216 cable rate 1gbit
 	start_receiver receive s0
@@ -371,7 +385,7 @@ test_serialisation() {
 
 # 4000 frames of 12144 bits at 1e-5: 11.4 % bad, 457 +- 20.  Eight sigma.
 test_bit_errors() {
-	local lost
+	local lost before
 
 	MTU=1500 cable rate 1gbit ber 1e-5
 	start_receiver receive s0
@@ -397,11 +411,9 @@ test_bit_errors() {
 	# while an address is asked for, only so many packets wait for it
 	ip_near neighbour replace 10.0.0.2 lladdr "$(far cat /sys/class/net/s0/address)" \
 		dev h0 nud permanent
+	before=$(stat "$NEAR" h0 tx_frames)
 	frames udp 10.0.0.2 500 1400
-	# what is sent may not have left yet
-	sleep 1
-	wait_for 60 settled "$(stat "$NEAR" h0 tx_frames)"
-	sleep 1
+	wait_for 60 settled $((before + 500))
 	stop_receiver
 	# But two flips in one column of a 16-bit sum, one up, one down: of these
 	# 500 frames 0.1 on average.
@@ -433,6 +445,8 @@ test_retransmission() {
 	tcp "TCP with receive checksums checked"
 }
 
+ten_left() { [ "$(stat "$NEAR" h0 tx_frames)" -eq 10 ]; }
+
 test_flight() {
 	cable rate 1gbit delay 500ms
 	start_receiver receive s0
@@ -443,16 +457,53 @@ test_flight() {
 	stop_receiver
 	is "a shorter delay lets no frame overtake" "$GOT" "frames=40 bad=0 ordered=1"
 
-	cable rate 1gbit delay 8s
+	cable rate 100mbit delay 8s
 	ip_near neighbour replace 10.0.0.2 lladdr 02:00:00:00:00:01 dev h0
-	frames outq 10.0.0.2 h0 >"$TMP/outq" 2>&1
-	is "the sender has its memory back while the frame flies" \
-		"$? $(stat "$FAR" s0 rx_frames)" "0 0"
+	check "the sender has its memory back while the frame flies" frames outq 10.0.0.2 8
 	frames send h0 0 9 500
-	wait_for 5 test "$(stat "$NEAR" h0 tx_frames)" -eq 10
+	wait_for 20 sent 10
 	ip_far link set s0 down
-	is "a link that goes down loses the flight" \
-		"$(stat "$NEAR" h0 tx_lost_in_flight)" "$(stat "$NEAR" h0 tx_frames)"
+	is "a link that goes down loses the flight" "$(arrived_or_lost)" 10
+}
+
+# All frames that left h0 for s0, by what became of them
+arrived_or_lost() {
+	echo $(($(stat "$FAR" s0 rx_frames) + $(stat "$NEAR" h0 tx_lost_in_flight) +
+		$(stat "$NEAR" h0 tx_nomem)))
+}
+
+# The shortest frames: 300 of them are 25 kB on the wire, and no less than 170 kB of
+# memory, be it of the smallest kind that a kernel has.
+test_memory() {
+	local max=/sys/module/netwire/parameters/flight_max default total n m
+
+	default=$(cat $max)
+	total=$(awk '/^MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
+	between "a quarter of the memory may be in flight" $((total / 5)) "$default" $((total / 3))
+	cable rate 100mbit delay 10s
+	echo 100000 >$max
+	refused "rate times delay beyond that memory" "in flight" set_wire delay 9s
+	start_receiver receive s0
+	frames send h0 0 300 60
+	check "what finds no memory is lost" wait_for 60 settled 300
+	stop_receiver
+	n=$(stat "$NEAR" h0 tx_nomem)
+	is "what finds memory arrives" "$GOT" "frames=$((300 - n)) bad=0 ordered=1"
+	between "no more of it than the memory allows" 20 $((300 - n)) $((100000 / 576))
+	is "tx_dropped" "$(near cat /sys/class/net/h0/statistics/tx_dropped)" "$n"
+
+	frames send h0 300 300 60
+	wait_for 20 sent 600
+	m=$(stat "$NEAR" h0 tx_nomem)
+	check "memory is given back on arrival" test $((m - n)) -lt 280
+	ip_far link set s0 down
+	ip_far link set s0 up
+	wait_for 10 carrier "$NEAR" h0
+	is "what was in flight is lost with the link" "$(arrived_or_lost)" 600
+	frames send h0 600 20 60
+	wait_for 20 sent 620
+	is "and its memory is given back" "$(stat "$NEAR" h0 tx_nomem)" "$m"
+	echo "$default" >$max
 }
 
 test_moves() {
@@ -545,6 +596,7 @@ test_serialisation
 test_bit_errors
 test_retransmission
 test_flight
+test_memory
 test_moves
 test_death
 test_unload

@@ -92,7 +92,7 @@ static void netwire_flip_bits(struct sk_buff *skb, u32 errors)
 	while (--errors) {
 		u32 bit = get_random_u32_below(bits);
 
-		/* never back: a frame counted as corrupted differs */
+		/* never flip a bit back: a frame counted as corrupted must differ */
 		if (bit != first)
 			netwire_flip(skb, bit);
 	}

@@ -13,6 +13,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/math64.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <net/net_namespace.h>
 #include <net/rtnetlink.h>
@@ -42,7 +43,7 @@ static const struct nla_policy netwire_policy[IFLA_NETWIRE_MAX + 1] = {
 	[IFLA_NETWIRE_BER_MODE]	= { .type = NLA_U8 },
 };
 
-/* What both ends' generic attributes must hold to. */
+/* Check the generic link attributes of both ends. */
 static int netwire_validate_end(struct nlattr *tb[],
 				struct netlink_ext_ack *extack)
 {
@@ -122,7 +123,7 @@ static int netwire_validate(struct nlattr *tb[], struct nlattr *data[],
 	return netwire_validate_ber(data, extack);
 }
 
-/* Read what is given into @params; the rest stays. */
+/* Read the attributes that are given into @params; other values stay. */
 static int netwire_parse(struct nlattr *data[], struct netwire_params *params,
 			 struct netlink_ext_ack *extack)
 {
@@ -139,15 +140,15 @@ static int netwire_parse(struct nlattr *data[], struct netwire_params *params,
 
 	/* at most 1.25 * 10^12 bytes/s * 10^10 ns: more than 64 bits */
 	flight = div_u64(params->rate, BITS_PER_BYTE * 1000) * params->delay;
-	if (div_u64(flight, USEC_PER_SEC) > NETWIRE_FLIGHT_MAX) {
+	if (div_u64(flight, USEC_PER_SEC) > READ_ONCE(netwire_flight_max)) {
 		NL_SET_ERR_MSG(extack,
-			       "rate times delay must be at most 1 GiB in flight");
+			       "rate times delay is more than the memory for frames in flight, parameter flight_max");
 		return -ERANGE;
 	}
 	return 0;
 }
 
-/* The far end, unregistered. */
+/* Create the far end, not yet registered. */
 static struct net_device *netwire_create_peer(struct net *net,
 					      struct nlattr *nla_peer,
 					      struct netlink_ext_ack *extack)
@@ -214,7 +215,7 @@ static void netwire_gro_off(struct net_device *dev)
 	netdev_update_features(dev);
 }
 
-/* Both ends into their namespaces: the far one first, then the near one. */
+/* Register both ends in their namespaces: the far one first. */
 static int netwire_register(struct net_device *dev, struct net_device *peer,
 			    const struct ifinfomsg *peer_ifm,
 			    struct netlink_ext_ack *extack)
@@ -289,7 +290,7 @@ static int netwire_changelink(struct net_device *dev, struct nlattr *tb[],
 	if (err)
 		return err;
 	netwire_set_params(port, netdev_priv(peer), &params);
-	/* so that whoever keeps the link speed reads it again */
+	/* notify readers of the link speed, which has changed */
 	netdev_state_change(dev);
 	netdev_state_change(peer);
 	return 0;
@@ -356,6 +357,8 @@ static struct rtnl_link_ops netwire_link_ops = {
 
 static int __init netwire_module_init(void)
 {
+	if (!netwire_flight_max)
+		netwire_flight_max = (totalram_pages() << PAGE_SHIFT) / 4;
 	return rtnl_link_register(&netwire_link_ops);
 }
 

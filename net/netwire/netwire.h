@@ -46,6 +46,7 @@ struct netwire_params {
  * @stops:	times that the full ring stopped the queue
  * @dropped:	frames that found no link or were cut off while being sent
  * @lost:	frames sent completely but on the wire when the link went down
+ * @nomem:	frames sent completely that found no memory on the wire
  */
 struct netwire_tx_stats {
 	struct u64_stats_sync	syncp;
@@ -55,6 +56,7 @@ struct netwire_tx_stats {
 	u64_stats_t		stops;
 	u64_stats_t		dropped;
 	u64_stats_t		lost;
+	u64_stats_t		nomem;
 };
 
 /**
@@ -138,6 +140,7 @@ u32 netwire_bit_errors(struct netwire_dir *dir, unsigned int bits);
 struct sk_buff *netwire_corrupt(struct sk_buff *skb, u32 errors);
 
 /* wire.c */
+extern unsigned long netwire_flight_max;
 void netwire_dir_init(struct netwire_dir *dir);
 void netwire_dir_up(struct netwire_dir *dir);
 void netwire_dir_down(struct netwire_dir *dir);

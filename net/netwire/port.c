@@ -135,6 +135,7 @@ static void netwire_tx_stats64(const struct netwire_tx_stats *stats,
 		s->tx_packets = u64_stats_read(&stats->packets);
 		s->tx_bytes = u64_stats_read(&stats->bytes);
 		s->tx_carrier_errors = u64_stats_read(&stats->dropped);
+		s->tx_dropped = u64_stats_read(&stats->nomem);
 	} while (u64_stats_fetch_retry(&stats->syncp, start));
 	s->tx_errors = s->tx_carrier_errors;
 }

@@ -5,7 +5,7 @@
  * Over a cable that stayed up, once nothing is on the wire,
  *
  *   tx_frames of one end = rx_frames + rx_ber_lost + rx_oversize + rx_nomem
- *                          of the other
+ *                          of the other + its own tx_nomem
  *
  * and over one that did not, tx_lost_in_flight is to be added on the right.
  */
@@ -21,6 +21,7 @@ static const char netwire_stat_names[][ETH_GSTRING_LEN] = {
 	"tx_ring_stops",
 	"tx_dropped_link_down",
 	"tx_lost_in_flight",
+	"tx_nomem",
 	"rx_frames",
 	"rx_bytes",
 	"rx_ber_lost",
@@ -29,7 +30,7 @@ static const char netwire_stat_names[][ETH_GSTRING_LEN] = {
 	"rx_nomem",
 };
 
-#define NETWIRE_TX_STATS	6
+#define NETWIRE_TX_STATS	7
 
 static void netwire_ethtool_tx(const struct netwire_tx_stats *stats, u64 *data)
 {
@@ -43,6 +44,7 @@ static void netwire_ethtool_tx(const struct netwire_tx_stats *stats, u64 *data)
 		data[3] = u64_stats_read(&stats->stops);
 		data[4] = u64_stats_read(&stats->dropped);
 		data[5] = u64_stats_read(&stats->lost);
+		data[6] = u64_stats_read(&stats->nomem);
 	} while (u64_stats_fetch_retry(&stats->syncp, start));
 }
 

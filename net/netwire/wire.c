@@ -16,6 +16,12 @@
  *      receiving end's NAPI is scheduled and delivers it; there is no backlog
  *      in between that could drop it.
  *
+ * Memory.  Nobody accounts for a frame in flight: its socket does not any more,
+ * the receiver's does not yet.  A short frame takes ten times the memory that it
+ * has bytes on the wire, and whoever administers a namespace can have as many
+ * cables as they like.  Therefore all cables together hold no more than
+ * @netwire_flight_max bytes of memory; a frame that finds no room is lost.
+ *
  * Time.  Each frame starts where the previous one ended if it was there to be
  * sent, to the fraction of a nanosecond.  Timers that fire late, as they do in
  * an emulated machine, therefore cost no throughput as long as the ring holds
@@ -38,6 +44,7 @@
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/math64.h>
+#include <linux/moduleparam.h>
 #include <net/sch_generic.h>
 #include "netwire.h"
 
@@ -60,6 +67,13 @@ struct netwire_cb {
 	u32	errors;
 	bool	corrupt;
 };
+
+/* Memory that the frames in flight may take, and do, on all cables; bytes */
+unsigned long netwire_flight_max;
+static atomic_long_t netwire_flight;
+
+module_param_named(flight_max, netwire_flight_max, ulong, 0644);
+MODULE_PARM_DESC(flight_max, "memory that frames in flight may take on all cables, in bytes (default: a quarter of the machine's)");
 
 static struct netwire_cb *netwire_cb(struct sk_buff *skb)
 {
@@ -84,7 +98,7 @@ static unsigned int netwire_frame_bytes(const struct sk_buff *skb)
 	return max_t(unsigned int, skb->len, ETH_ZLEN) + NETWIRE_FCS;
 }
 
-/* When may a frame that enters now start? */
+/* When may a frame that is enqueued now start to be sent? */
 static u64 netwire_start(struct netwire_dir *dir, u64 now)
 {
 	u64 start = now;
@@ -118,7 +132,7 @@ static void netwire_serialise(struct netwire_dir *dir, struct sk_buff *skb,
 	netwire_cb(skb)->busy = ns;
 }
 
-/* Let the receiver look at the flight when its first frame arrives. */
+/* Start the receiver's timer for the arrival of the first frame in flight. */
 static void netwire_arm(struct netwire_dir *dir, struct netwire_port *to,
 			u64 now)
 {
@@ -150,7 +164,30 @@ static void netwire_strip(struct sk_buff *skb)
 		skb->ip_summed = CHECKSUM_NONE;
 }
 
-/* A frame's last bit is on the wire. */
+static void netwire_flight_sub(const struct sk_buff *skb)
+{
+	atomic_long_sub(skb->truesize, &netwire_flight);
+}
+
+/* Return: whether there is memory for one more. */
+static bool netwire_flight_add(const struct sk_buff *skb)
+{
+	if (atomic_long_add_return(skb->truesize, &netwire_flight) <=
+	    READ_ONCE(netwire_flight_max))
+		return true;
+	netwire_flight_sub(skb);
+	return false;
+}
+
+static void netwire_drop_nomem(struct netwire_dir *dir, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	u64_stats_update_begin(&dir->stats.syncp);
+	u64_stats_inc(&dir->stats.nomem);
+	u64_stats_update_end(&dir->stats.syncp);
+}
+
+/* Transmission complete: the last bit of a frame is on the wire. */
 static void netwire_depart(struct netwire_dir *dir, struct sk_buff *skb)
 {
 	struct netwire_cb *cb = netwire_cb(skb);
@@ -168,7 +205,10 @@ static void netwire_depart(struct netwire_dir *dir, struct sk_buff *skb)
 	/* the delay may have become shorter: never overtake */
 	cb->when = max(cb->when + dir->params.delay, dir->last_arrival);
 	dir->last_arrival = cb->when;
-	__skb_queue_tail(&dir->flight, skb);
+	if (netwire_flight_add(skb))
+		__skb_queue_tail(&dir->flight, skb);
+	else
+		netwire_drop_nomem(dir, skb);
 }
 
 static bool netwire_backlog(struct netdev_queue *txq)
@@ -177,7 +217,7 @@ static bool netwire_backlog(struct netdev_queue *txq)
 	return qdisc_qlen_sum(rcu_dereference_bh(txq->qdisc));
 }
 
-/* Send off all frames whose time is over. */
+/* Complete all frames whose transmission time is over. */
 static void netwire_complete(struct netwire_dir *dir, u64 now, bool more)
 {
 	struct netwire_port *port = netwire_sender(dir);
@@ -316,6 +356,7 @@ static int netwire_take(struct netwire_dir *dir, struct sk_buff_head *list,
 	while (n < budget && (skb = skb_peek(&dir->flight)) &&
 	       netwire_cb(skb)->when <= now) {
 		__skb_unlink(skb, &dir->flight);
+		netwire_flight_sub(skb);
 		__skb_queue_tail(list, skb);
 		n++;
 	}
@@ -474,12 +515,13 @@ void netwire_dir_down(struct netwire_dir *dir)
 	struct netdev_queue *txq = netdev_get_tx_queue(netwire_sender(dir)->dev,
 						       0);
 	struct sk_buff_head list;
+	struct sk_buff *skb;
 
 	spin_lock_bh(&dir->lock);
 	dir->up = false;
 	spin_unlock_bh(&dir->lock);
 
-	/* nobody starts them while the direction is down */
+	/* no timer starts while the direction is down */
 	hrtimer_cancel(&dir->done);
 	hrtimer_cancel(&dir->arrival);
 
@@ -487,6 +529,8 @@ void netwire_dir_down(struct netwire_dir *dir)
 	spin_lock_bh(&dir->lock);
 	netwire_count_drops(dir, skb_queue_len(&dir->ring),
 			    skb_queue_len(&dir->flight));
+	skb_queue_walk(&dir->flight, skb)
+		netwire_flight_sub(skb);
 	skb_queue_splice_tail_init(&dir->ring, &list);
 	skb_queue_splice_tail_init(&dir->flight, &list);
 	dir->armed = false;
@@ -495,7 +539,7 @@ void netwire_dir_down(struct netwire_dir *dir)
 	dir->line_frac = 0;
 	dir->last_arrival = 0;
 	netdev_tx_reset_queue(txq);
-	/* what still waits is dropped above, not held until the link is up */
+	/* drop waiting frames now instead of holding them until the link is up */
 	netif_tx_wake_queue(txq);
 	spin_unlock_bh(&dir->lock);
 

@@ -34,8 +34,6 @@
 #define NETWIRE_DELAY_MAX	10000000000ULL		/* 10 s */
 #define NETWIRE_DELAY_DEFAULT	1000ULL			/* 1 us, 200 m of fibre */
 #define NETWIRE_BER_MAX		(NETWIRE_BER_UNIT / 1000)
-/* Rate times delay: what one direction of a cable may hold, in bytes. */
-#define NETWIRE_FLIGHT_MAX	(1ULL << 30)
 #define NETWIRE_MTU_MAX		9216
 
 /**
@@ -64,7 +62,11 @@ enum {
 	IFLA_NETWIRE_PEER,
 	/* u64, bits per second; RATE_MIN to RATE_MAX, default RATE_DEFAULT */
 	IFLA_NETWIRE_RATE,
-	/* u64, ns from end to end; 0 to DELAY_MAX, default DELAY_DEFAULT */
+	/*
+	 * u64, ns from end to end; 0 to DELAY_MAX, default DELAY_DEFAULT.  Refused
+	 * if rate times delay is more than the memory that all cables may hold:
+	 * the module parameter flight_max, by default a quarter of the machine's.
+	 */
 	IFLA_NETWIRE_DELAY,
 	/* u64, probability of a bit error in BER_UNIT; 0 to BER_MAX, default 0 */
 	IFLA_NETWIRE_BER,

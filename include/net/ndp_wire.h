@@ -86,6 +86,8 @@ enum ndp_type {
  * @NDP_F_BOUNCED: a full header queue returned this header to its sender
  * @NDP_F_SYNC:	the initiator sends nothing more until this is acknowledged
  * @NDP_F_ECE:	DATA's IP header arrived with Congestion Experienced
+ * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
+ *		connection to this acceptor, which gives it and is shown it
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
  *		to be accepted by one that listens for such
  */
@@ -99,6 +101,7 @@ enum ndp_flags {
 	NDP_F_SYNC	= 0x40,
 	NDP_F_ECE	= 0x80,
 
+	NDP_F_TOKEN	= NDP_F_EOM,
 	NDP_F_MSG	= NDP_F_PULL,
 };
 
@@ -121,7 +124,7 @@ enum ndp_flags {
  *		the one answered.  PULL: all below it have arrived.  PROBE:
  *		the next that will be sent.  COOKIE of an initiator: the first
  *		of the connection
- * @path:	path that this packet took, an index of its sender's own
+ * @path:	path that this packet took, a number of its sender's own
  * @len:	DATA: bytes of payload before any trimming
  * @echo_path:	ACK, NACK: @path of the packet answered
  * @psn_off:	DATA, FIN, PROBE: @psn less the first PSN of the connection

@@ -75,7 +75,7 @@ static int ndp_get_port(struct sock *sk, unsigned short port);
 struct proto ndp_prot = NDP_PROT("NDP", struct ndp_sock);
 struct proto ndp6_prot = NDP_PROT("NDPv6", struct ndp6_sock);
 
-/* As sk_stream_write_space(), which modules cannot call. */
+/* The same as sk_stream_write_space(), which is not exported. */
 static void ndp_write_space(struct sock *sk)
 {
 	struct socket_wq *wq;
@@ -107,7 +107,7 @@ static void ndp_sock_destruct(struct sock *sk)
 	kfree(np->tomb);
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(np->hashed || np->bound || np->pullq || np->listener ||
-		     np->unproven_at);
+		     np->unverified_at);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
 	WARN_ON_ONCE(sk->sk_wmem_queued);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
@@ -115,7 +115,7 @@ static void ndp_sock_destruct(struct sock *sk)
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 }
 
-/* A socket without a peer, fresh or cloned: what no option sets. */
+/* Initialise the fields that no socket option sets, of a new or a cloned socket. */
 static void ndp_sock_init(struct ndp_sock *np)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -130,11 +130,11 @@ static void ndp_sock_init(struct ndp_sock *np)
 	INIT_LIST_HEAD(&np->accept_node);
 	np->listener = NULL;
 	atomic_set(&np->unaccepted, 0);
-	atomic_set(&np->unproven, 0);
-	np->unproven_at = NULL;
+	atomic_set(&np->unverified, 0);
+	np->unverified_at = NULL;
 	np->throttled = false;
 	np->tx_seq = 0;
-	atomic_set(&np->tx_left, 0);
+	atomic_set(&np->tx_departed, 0);
 	np->tasklet_queued = 0;
 	tasklet_setup(&np->tasklet, ndp_tasklet);
 	np->timer_held = false;
@@ -144,7 +144,7 @@ static void ndp_sock_init(struct ndp_sock *np)
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 }
 
-/* What an accepted socket receives is charged to its listener's group. */
+/* Charge what a child receives to the memory cgroup of its listener. */
 static void ndp_inherit_memcg(struct sock *sk, const struct sock *lsk)
 {
 #ifdef CONFIG_MEMCG
@@ -175,9 +175,9 @@ struct ndp_sock *ndp_sock_clone(const struct sock *lsk)
 
 	if (!sk)
 		return NULL;
-	/* For sparse: it comes locked. */
+	/* sparse does not see that sk_clone_lock() returns the socket locked. */
 	__acquire(&sk->sk_lock.slock);
-	/* No option that we know hangs anything on it that must not be copied, or freed. */
+	/* No supported option hangs memory on the socket that a clone must not share. */
 	if (sk->sk_family == AF_INET6)
 		inet_sk(sk)->pinet6 = ndp6_pinfo(sk);
 	ndp_sock_init(ndp_sk(sk));
@@ -185,12 +185,12 @@ struct ndp_sock *ndp_sock_clone(const struct sock *lsk)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	sk->sk_ack_backlog = 0;
 	bh_unlock_sock(sk);
-	/* It comes with a reference for a table that is not ours. */
+	/* sk_clone_lock() takes a reference for a hash table that AF_NDP does not use. */
 	__sock_put(sk);
 	return ndp_sk(sk);
 }
 
-/* As inet6_create(). */
+/* The same initial values as in inet6_create(). */
 static void ndp6_sock_init(struct sock *sk)
 {
 	struct ipv6_pinfo *p = ndp6_pinfo(sk);
@@ -294,7 +294,7 @@ int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len)
 	       0 : -EAFNOSUPPORT;
 }
 
-/* For inet_bind() and inet6_bind(), which do all but choose the port. */
+/* inet_bind() and inet6_bind() call this to choose the port; they do the rest. */
 static int ndp_get_port(struct sock *sk, unsigned short port)
 {
 	return ndp_bind_port(sk, port);
@@ -311,12 +311,12 @@ static int ndp_bind(struct socket *sock, COMPAT_SOCKADDR *uaddr, int len)
 	return inet_bind(sock, uaddr, len);
 }
 
-/* The names as the core knows them. */
+/* Set the local address in the fields that the core reads. */
 static void ndp_set_local_name(struct sock *sk, const struct in6_addr *addr)
 {
 	struct inet_sock *inet = inet_sk(sk);
 
-	/* What is no address of IPv4 is LOOPBACK4_IPV6 there. */
+	/* The core's IPv4 fields hold LOOPBACK4_IPV6 for an IPv6 address. */
 	inet->inet_rcv_saddr = ndp_is_ip4(addr) || ipv6_addr_any(addr) ?
 			       ndp_ip4(addr) : LOOPBACK4_IPV6;
 	inet->inet_saddr = inet->inet_rcv_saddr;
@@ -356,7 +356,7 @@ void ndp_set_names(struct sock *sk, const struct in6_addr *local,
 	ndp_set_peer_name(sk, peer, dport);
 }
 
-/* The peer's name, and of ours what bind() did not give. */
+/* Forget the peer's address, and our own address and port unless bind() set them. */
 static void ndp_forget_names(struct sock *sk)
 {
 	ndp_set_peer_name(sk, &in6addr_any, 0);
@@ -386,7 +386,7 @@ static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 	return 0;
 }
 
-/* Under a fresh id into the table, with what the route says. */
+/* Choose a connection id, set the connection up by its route and add it to the table. */
 static int ndp_connect_hash(struct ndp_sock *np)
 {
 	struct inet_sock *inet = &np->inet;
@@ -406,7 +406,7 @@ static int ndp_connect_hash(struct ndp_sock *np)
 	return err;
 }
 
-/* Whom an address of IPv6 means, as for TCP.  Context: lock_sock held. */
+/* Resolve unspecified and mapped IPv6 addresses as TCP does.  Context: lock_sock held. */
 static int ndp_connect_peer6(struct sock *sk, const struct sockaddr_in6 *addr,
 			     int len, struct in6_addr *peer)
 {
@@ -448,7 +448,7 @@ static int ndp_connect_peer(struct sock *sk, const struct sockaddr *addr,
 static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
 			     int len)
 {
-	/* At the same place in both families. */
+	/* The port is at the same offset in sockaddr_in and sockaddr_in6. */
 	__be16 port = ((const struct sockaddr_in *)addr)->sin_port;
 	struct ndp_sock *np = ndp_sk(sk);
 	struct in6_addr peer;
@@ -513,7 +513,6 @@ static void ndp_conn_renew(struct sock *sk)
 	spin_unlock_bh(&np->lock);
 	ndp_forget_names(sk);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	sock_reset_flag(sk, SOCK_DONE);
 }
 
 /*
@@ -549,7 +548,7 @@ static int ndp_connect_wait(struct socket *sock, int flags, int unanswered)
 	return 0;
 }
 
-/* NDP_SYNC_CONNECT: ask the peer. */
+/* NDP_SYNC_CONNECT: send a bare opening now and wait for its answer. */
 static int ndp_connect_ask(struct socket *sock, int flags)
 {
 	struct ndp_sock *np = ndp_sk(sock->sk);
@@ -558,13 +557,16 @@ static int ndp_connect_ask(struct socket *sock, int flags)
 	ndp_send_open(np);
 	spin_unlock_bh(&np->lock);
 	sock->state = SS_CONNECTING;
-	/* As TCP: who does not wait is told later, however fast the peer is. */
+	/*
+	 * A non-blocking caller gets EINPROGRESS even if the answer is there already, as
+	 * with TCP.
+	 */
 	if (flags & O_NONBLOCK)
 		return -EINPROGRESS;
 	return ndp_connect_wait(sock, flags, -EINPROGRESS);
 }
 
-/* Programs of the cgroup may put another address in its place. */
+/* A cgroup program may rewrite the address. */
 static int ndp_connect_filter(struct sock *sk, struct sockaddr *addr, int *len)
 {
 	return sk->sk_family == AF_INET6 ?
@@ -580,7 +582,7 @@ static int ndp_connect_new(struct socket *sock, struct sockaddr *addr, int len,
 
 	if (sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
-	/* A refusal is told before another attempt begins. */
+	/* Report a pending ECONNREFUSED before a new attempt begins. */
 	err = sock_error(sk);
 	if (err)
 		return err;
@@ -613,7 +615,7 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 
 	switch (sock->state) {
 	case SS_CONNECTED:
-		/* Refused: as a connect() that waited would have left it. */
+		/* The peer refused: leave the socket as a blocking connect() would. */
 		if (sk->sk_state == TCP_CLOSE && !ndp_sk(sk)->answered) {
 			sock->state = SS_UNCONNECTED;
 			break;
@@ -627,7 +629,7 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 	return ndp_connect_new(sock, addr, len, flags);
 }
 
-/* connect() to AF_UNSPEC, with the errors that TCP leaves behind. */
+/* connect() to AF_UNSPEC: end the connection, with TCP's errors. */
 static void ndp_disconnect(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -637,7 +639,7 @@ static void ndp_disconnect(struct socket *sock)
 		ndp_stop_listening(sk);
 	} else {
 		spin_lock_bh(&np->lock);
-		if (ndp_over(np))
+		if (ndp_both_finished(np))
 			ndp_conn_end(np);
 		else
 			ndp_conn_abort(np, ECONNRESET, true);
@@ -747,7 +749,7 @@ static bool ndp_has_peer(struct sock *sk)
 	return inet_sk(sk)->inet_dport &&
 	       sk->sk_socket->state != SS_UNCONNECTED &&
 	       sk->sk_state != TCP_CLOSE && !ndp_sync_opening(sk) &&
-	       !ndp_over(ndp_sk(sk));
+	       !ndp_both_finished(ndp_sk(sk));
 }
 
 static int ndp_getname4(struct sock *sk, struct sockaddr_in *addr, int peer)
@@ -806,7 +808,7 @@ static int ndp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	return len;
 }
 
-/* No more will be written: FIN follows what is queued. */
+/* Shut down sending: a FIN follows the queued data. */
 static void ndp_shutdown_send(struct ndp_sock *np)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -840,7 +842,7 @@ static int ndp_shutdown(struct socket *sock, int how)
 		goto out;
 	}
 	spin_lock_bh(&np->lock);
-	if (sk->sk_state == TCP_CLOSE || ndp_over(np)) {
+	if (sk->sk_state == TCP_CLOSE || ndp_both_finished(np)) {
 		err = -ENOTCONN;
 	} else {
 		WRITE_ONCE(sk->sk_shutdown,
@@ -860,7 +862,7 @@ static bool ndp_all_sent(const struct ndp_sock *np)
 	return ndp_fin_acked(np) || np->inet.sk.sk_state == TCP_CLOSE;
 }
 
-/* SO_LINGER: wait until the peer has all of it. */
+/* SO_LINGER: wait until the peer has acknowledged all data. */
 static void ndp_linger(struct sock *sk)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -882,7 +884,7 @@ static void ndp_close_conn(struct sock *sk)
 	bool rude;
 
 	spin_lock_bh(&np->lock);
-	/* What was not read is lost, and the peer must know. */
+	/* Closing with unread data sends a reset, so that the peer learns of the loss. */
 	rude = !skb_queue_empty(&sk->sk_receive_queue) ||
 	       (linger && !sk->sk_lingertime);
 	if (rude)
@@ -896,16 +898,12 @@ static void ndp_close_conn(struct sock *sk)
 
 	spin_lock_bh(&np->lock);
 	sock_orphan(sk);
-	if (sk->sk_state == TCP_CLOSE) {
+	if (sk->sk_state == TCP_CLOSE)
 		ndp_conn_purge(np);
-	} else if (!skb_queue_empty(&sk->sk_receive_queue)) {
+	else if (!skb_queue_empty(&sk->sk_receive_queue))
 		ndp_conn_abort(np, 0, true);
-	} else {
-		if (ndp_fin_acked(np) && !np->rcv_fin)
-			np->orphan_at = ktime_get_ns() + ndp_orphan_time(np);
-		ndp_conn_check_done(np);
-		ndp_timer_update(np);
-	}
+	else
+		ndp_conn_orphan(np);
 	spin_unlock_bh(&np->lock);
 }
 
@@ -1013,7 +1011,7 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 	}
 }
 
-/* What packets heed, and what programs set without asking. */
+/* SOL_IP options that take effect, and those that programs set blindly. */
 static bool ndp_knows_ip_option(int optname)
 {
 	switch (optname) {
@@ -1031,7 +1029,7 @@ static bool ndp_knows_ip_option(int optname)
 	return false;
 }
 
-/* Of sockets of protocol 1. */
+/* SOL_IPV6 options, for sockets of protocol NDP_PROTO_IPV6. */
 static bool ndp_knows_ip6_option(const struct sock *sk, int optname)
 {
 	if (sk->sk_family != AF_INET6)
@@ -1109,7 +1107,7 @@ union ndp_option_value {
 	char			name[TCP_CA_NAME_MAX];
 };
 
-/* Return: its size, or an error. */
+/* Return: size of the option's value, or an error. */
 static int ndp_get_value(struct sock *sk, int level, int optname,
 			 union ndp_option_value *v)
 {
@@ -1145,7 +1143,7 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 		return -ENOPROTOOPT;
 	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
 		return ipv6_getsockopt(sk, level, optname, optval, optlen);
-	/* Also says what TCP says to levels unheard of. */
+	/* ip_getsockopt() also returns TCP's error for an unknown level. */
 	if (level != SOL_NDP && level != SOL_TCP)
 		return sk->sk_family == AF_INET6 ?
 		       ipv6_getsockopt(sk, level, optname, optval, optlen) :
@@ -1163,7 +1161,7 @@ static int ndp_getsockopt(struct socket *sock, int level, int optname,
 	return 0;
 }
 
-/* They differ in what reads and writes. */
+/* Stream and message sockets differ in sendmsg and recvmsg only. */
 #define NDP_OPS(send, receive)						\
 {									\
 	.owner = THIS_MODULE,						\
@@ -1202,47 +1200,64 @@ static int __net_init ndp_net_init(struct net *net)
 	int err, i;
 
 	mutex_init(&nn->udp_mutex);
-	mutex_init(&nn->path_lock);
 	spin_lock_init(&nn->bind_lock);
-	INIT_LIST_HEAD(&nn->path_dsts);
 	for (i = 0; i < NDP_BIND_BUCKETS; i++) {
 		INIT_HLIST_HEAD(&nn->bind[i]);
 		INIT_HLIST_HEAD(&nn->listen[i]);
 	}
 	ndp_tomb_net_init(nn);
 	ndp_cookie_net_init(nn);
-	err = ndp_stat_net_init(net);
+	ndp_verify_net_init(nn);
+	err = ndp_path_table_init(nn);
 	if (err)
 		return err;
+	err = ndp_stat_net_init(net);
+	if (err)
+		goto err_paths;
 	err = ndp_sysctl_net_init(net);
 	if (err)
-		ndp_stat_net_exit(net);
+		goto err_stat;
+	return 0;
+
+err_stat:
+	ndp_stat_net_exit(net);
+err_paths:
+	ndp_path_table_exit(nn);
 	return err;
 }
 
 /*
- * No socket is left, they hold the namespace.  The UDP socket goes first: when
- * its release returns no packet is being received.
+ * No AF_NDP socket is left, they hold the namespace.  The UDP sockets go first.
+ * When their release returns none is found any more, but a packet that had found
+ * one may still be in ndp_rcv(): the grace period between pre_exit and exit is
+ * for those.
  */
+static void __net_exit ndp_net_pre_exit(struct net *net)
+{
+	ndp_udp_net_exit(ndp_pernet(net));
+}
+
+/* Context: no packet is being received. */
 static void __net_exit ndp_net_exit(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
 
-	ndp_udp_net_exit(nn);
 	ndp_tomb_net_exit(nn);
-	ndp_path_table_flush(nn);
+	ndp_path_table_exit(nn);
+	ndp_verify_net_exit(nn);
 	ndp_sysctl_net_exit(net);
 	ndp_stat_net_exit(net);
 }
 
 static struct pernet_operations ndp_net_ops = {
 	.init = ndp_net_init,
+	.pre_exit = ndp_net_pre_exit,
 	.exit = ndp_net_exit,
 	.id = &ndp_net_id,
 	.size = sizeof(struct ndp_net),
 };
 
-/* As TCP: pressure at an eighth of memory, limits around it. */
+/* Memory limits as TCP's: pressure at an eighth of all pages. */
 static void __init ndp_init_mem(void)
 {
 	unsigned long limit = max(totalram_pages() / 16, 128UL);

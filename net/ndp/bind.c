@@ -5,7 +5,7 @@
  * NDP ports are a space of their own.  Connections are told apart by their
  * random id, so an active connection needs no port to itself: bind() refuses
  * what TCP's would refuse, while a port chosen by the kernel may be shared with
- * others so chosen when all are taken.  Accepted connections own no port.  Streams
+ * others so chosen when most are taken.  Accepted connections own no port.  Streams
  * and messages have a space each, as if they were two protocols.
  */
 #include <linux/jhash.h>
@@ -18,7 +18,7 @@ static unsigned int ndp_bind_bucket(u16 port)
 	return port % NDP_BIND_BUCKETS;
 }
 
-/* SO_REUSEPORT: sockets of one user, which must not take another's port. */
+/* SO_REUSEPORT lets sockets of one user id share a port, and no others. */
 static bool ndp_share_port(const struct sock *sk, const struct sock *other)
 {
 	return sk->sk_reuseport && other->sk_reuseport &&
@@ -42,7 +42,7 @@ struct in6_addr ndp_bound_addr(const struct sock *sk)
 	return addr;
 }
 
-/* Is there an address that both are bound to? */
+/* Do the bound addresses of two sockets overlap? */
 static bool ndp_bound_alike(const struct sock *a, const struct sock *b)
 {
 	struct in6_addr at = ndp_bound_addr(a), bt = ndp_bound_addr(b);
@@ -60,7 +60,7 @@ static bool ndp_bound_alike(const struct sock *a, const struct sock *b)
 	       ipv6_addr_equal(&at, &bt);
 }
 
-/* Are they bound to the same? */
+/* Are two sockets bound to the same address? */
 static bool ndp_bound_same(const struct sock *a, const struct sock *b)
 {
 	struct in6_addr at = ndp_bound_addr(a), bt = ndp_bound_addr(b);
@@ -84,42 +84,83 @@ static bool ndp_bind_conflict(const struct sock *sk, u16 port,
 }
 
 /* Context: bind_lock held. */
-static bool ndp_bind_try(struct ndp_net *nn, struct sock *sk, u16 port,
-			 bool share)
+static bool ndp_bind_allowed(struct ndp_net *nn, const struct sock *sk,
+			     u16 port, bool share)
 {
-	struct hlist_head *head = &nn->bind[ndp_bind_bucket(port)];
-	struct ndp_sock *np = ndp_sk(sk);
 	struct ndp_sock *other;
 
-	hlist_for_each_entry(other, head, bind_node) {
+	hlist_for_each_entry(other, &nn->bind[ndp_bind_bucket(port)], bind_node) {
 		if (share && other->autobound &&
 		    ndp_to_sk(other)->sk_state != TCP_LISTEN)
 			continue;
 		if (ndp_bind_conflict(sk, port, ndp_to_sk(other)))
 			return false;
 	}
-	inet_sk(sk)->inet_num = port;
-	inet_sk(sk)->inet_sport = htons(port);
-	np->bound = true;
-	np->autobound = false;
-	hlist_add_head(&np->bind_node, head);
 	return true;
 }
 
-static int ndp_bind_any(struct ndp_net *nn, struct sock *sk)
+/*
+ * Have a port if that is allowed.
+ * @share:	also one that was chosen for others by the kernel
+ * @autobound:	nobody asked for one
+ */
+static bool ndp_bind_try(struct sock *sk, u16 port, bool share, bool autobound)
 {
-	int low, high, n, i, first;
+	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	struct ndp_sock *np = ndp_sk(sk);
+	bool ok;
+
+	spin_lock_bh(&nn->bind_lock);
+	ok = ndp_bind_allowed(nn, sk, port, share);
+	if (ok) {
+		inet_sk(sk)->inet_num = port;
+		inet_sk(sk)->inet_sport = htons(port);
+		np->bound = true;
+		np->autobound = autobound;
+		hlist_add_head(&np->bind_node, &nn->bind[ndp_bind_bucket(port)]);
+	}
+	spin_unlock_bh(&nn->bind_lock);
+	return ok;
+}
+
+/* So many ports are tried before others' are shared. */
+#define NDP_BIND_PROBES		64
+
+/*
+ * From one port of the range to the next that is tried: a prime number above all
+ * ports, so that no port is tried twice and all are in the end.
+ */
+#define NDP_BIND_STEP		104729
+
+/* Try at most @probes ports, from one at random on. */
+static bool ndp_bind_search(struct sock *sk, u32 probes, bool share,
+			    bool autobound)
+{
+	int low, high;
+	u32 n, at;
 
 	inet_get_local_port_range(sock_net(sk), &low, &high);
 	n = high - low + 1;
-	first = get_random_u32_below(n);
-	for (i = 0; i < n; i++)
-		if (ndp_bind_try(nn, sk, low + (first + i) % n, false))
-			return 0;
-	for (i = 0; i < n; i++)
-		if (ndp_bind_try(nn, sk, low + (first + i) % n, true))
-			return 0;
-	return -EADDRINUSE;
+	at = get_random_u32_below(n);
+	for (probes = min(probes, n); probes; probes--) {
+		if (ndp_bind_try(sk, low + at, share, autobound))
+			return true;
+		at = (at + NDP_BIND_STEP) % n;
+		cond_resched();
+	}
+	return false;
+}
+
+/*
+ * A few at random.  Where they are all taken, many are, and sharing is tried; what
+ * is left of the range only when that finds none either.  The lock is held for one
+ * port at a time.
+ */
+static bool ndp_bind_any(struct sock *sk, bool autobound)
+{
+	return ndp_bind_search(sk, NDP_BIND_PROBES, false, autobound) ||
+	       ndp_bind_search(sk, NDP_BIND_PROBES, true, autobound) ||
+	       ndp_bind_search(sk, U32_MAX, true, autobound);
 }
 
 /**
@@ -132,16 +173,10 @@ static int ndp_bind_any(struct ndp_net *nn, struct sock *sk)
  */
 int ndp_bind_port(struct sock *sk, unsigned short port)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
-	int err = 0;
+	bool ok = port ? ndp_bind_try(sk, port, false, false) :
+			 ndp_bind_any(sk, false);
 
-	spin_lock_bh(&nn->bind_lock);
-	if (!port)
-		err = ndp_bind_any(nn, sk);
-	else if (!ndp_bind_try(nn, sk, port, false))
-		err = -EADDRINUSE;
-	spin_unlock_bh(&nn->bind_lock);
-	return err;
+	return ok ? 0 : -EADDRINUSE;
 }
 
 /**
@@ -153,15 +188,9 @@ int ndp_bind_port(struct sock *sk, unsigned short port)
  */
 int ndp_autobind(struct sock *sk)
 {
-	struct ndp_sock *np = ndp_sk(sk);
-	int err;
-
-	if (np->bound)
+	if (ndp_sk(sk)->bound || ndp_bind_any(sk, true))
 		return 0;
-	err = ndp_bind_port(sk, 0);
-	if (!err)
-		np->autobound = true;
-	return err;
+	return -EADDRINUSE;
 }
 
 /**
@@ -296,7 +325,7 @@ static int ndp_listen_score(const struct sock *sk, const struct sk_buff *skb,
 	return score;
 }
 
-/* One first window may open by any of its packets: all choose the same. */
+/* All packets of a first window must choose the same listener of a group. */
 static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
 {
 	return jhash_3words(upper_32_bits((__force u64)nh->conn_id),

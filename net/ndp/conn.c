@@ -20,7 +20,7 @@
  */
 #include "ndp.h"
 
-/* Counters wrap after 2^32 packets or bytes; tests do not wait that long. */
+/* Tests begin near the wrap of 32-bit counters instead of sending 2^32 packets. */
 static unsigned int ndp_start;
 module_param_named(start, ndp_start, uint, 0600);
 MODULE_PARM_DESC(start, "for tests: PSNs, pull counters and byte counts of new connections begin here, at both ends (default 0: PSNs at random)");
@@ -72,38 +72,65 @@ struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
 	return np;
 }
 
+/* Entries that are looked at in one RCU read side section. */
+#define NDP_WALK_BATCH		1024
+
 /**
- * ndp_conn_each - visit the connections of a namespace
- * @net:	namespace
- * @visit:	called with RCU read side; nonzero ends it
- * @arg:	its second argument
- *
- * While the table grows some may be visited twice.
+ * ndp_conn_walk_begin - begin to visit connections
+ * @walk:	where the walk is; to be given to ndp_conn_walk_end()
  *
  * Context: process.
  */
-void ndp_conn_each(const struct net *net,
+void ndp_conn_walk_begin(struct rhashtable_iter *walk)
+{
+	rhashtable_walk_enter(&ndp_table, walk);
+}
+
+void ndp_conn_walk_end(struct rhashtable_iter *walk)
+{
+	rhashtable_walk_exit(walk);
+}
+
+/**
+ * ndp_conn_walk - visit the connections of a namespace, from where the walk is
+ * @walk:	walk; may be gone on with at any time later
+ * @net:	namespace
+ * @visit:	called with RCU read side; nonzero ends it for now, and the next call
+ *		begins with the same connection
+ * @arg:	its second argument
+ *
+ * When the table changes its size the walk begins anew, and when a connection or
+ * tombstone goes away one may be left out.
+ *
+ * Context: process.
+ */
+void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
 		   int (*visit)(struct ndp_sock *np, void *arg), void *arg)
 {
-	struct rhashtable_iter iter;
 	struct ndp_entry *e;
+	u32 n = 0;
 
-	rhashtable_walk_enter(&ndp_table, &iter);
-	rhashtable_walk_start(&iter);
-	while ((e = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(e) || e->tombstone || e->key.net != net)
-			continue;
-		if (visit(container_of(e, struct ndp_sock, entry), arg))
+	rhashtable_walk_start(walk);
+	for (e = rhashtable_walk_peek(walk); e; e = rhashtable_walk_next(walk)) {
+		if (!IS_ERR(e) && !e->tombstone && e->key.net == net &&
+		    visit(container_of(e, struct ndp_sock, entry), arg))
 			break;
+		if (++n % NDP_WALK_BATCH)
+			continue;
+		rhashtable_walk_stop(walk);
+		cond_resched();
+		rhashtable_walk_start(walk);
 	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	rhashtable_walk_stop(walk);
 }
 
 /**
  * ndp_conn_hash - make a connection reachable
  * @np:		connection; its key must be set
  * @existing:	set to the entry that is there already, with -EEXIST
+ *
+ * From the insertion on a packet on another processor may find the connection,
+ * and end it: whatever ndp_conn_unhash() undoes is done before.
  *
  * Context: RCU read side.  Any lock.
  * Return: 0, -EEXIST, or what the table cannot do (-ENOMEM, -E2BIG, -EBUSY).
@@ -112,21 +139,22 @@ int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing)
 {
 	struct ndp_entry *old;
 
-	old = rhashtable_lookup_get_insert_fast(&ndp_table, &np->entry.node,
-						ndp_table_params);
-	if (IS_ERR(old))
-		return PTR_ERR(old);
-	if (old) {
-		if (existing)
-			*existing = old;
-		return -EEXIST;
-	}
 	np->hashed = true;
 	sock_hold(ndp_to_sk(np));
-	return 0;
+	old = rhashtable_lookup_get_insert_fast(&ndp_table, &np->entry.node,
+						ndp_table_params);
+	if (!old)
+		return 0;
+	np->hashed = false;
+	__sock_put(ndp_to_sk(np));
+	if (IS_ERR(old))
+		return PTR_ERR(old);
+	if (existing)
+		*existing = old;
+	return -EEXIST;
 }
 
-/* A closed initiator that never sent anything leaves nothing to remember. */
+/* An initiator that never sent a packet needs no tombstone. */
 static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 {
 	return np->acceptor || np->opened;
@@ -137,8 +165,8 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
  * @np:		connection
  * @aborted:	it ended by a reset
  *
- * Leaves a tombstone in its place, or, while there are enough of them, a used-up
- * cookie.  Drops the table's reference.
+ * Leaves a tombstone in its place, or, while there are enough of them and the peer
+ * knows that it was open, a used-up cookie.  Drops the table's reference.
  *
  * Context: np->lock held; the caller has a reference of its own.
  */
@@ -146,16 +174,19 @@ void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
 	struct ndp_tombstone *tomb = np->tomb;
-	bool brief = !aborted && np->peer_done;
+	bool known = !aborted || np->peer_done;
 
 	if (!np->hashed)
 		return;
 	np->hashed = false;
-	ndp_child_proven(np);
+	ndp_unverified_end(np);
+	if (np->orphan_since)
+		atomic_dec(&nn->orphans);
+	np->orphan_since = 0;
 
-	if (np->by_cookie && !aborted && ndp_tomb_full(nn)) {
+	if (np->by_cookie && known && ndp_tomb_full(nn)) {
 		ndp_cookie_retire(nn, &np->entry.key,
-				  ktime_get_ns() + ndp_tomb_time(brief));
+				  ktime_get_ns() + ndp_tomb_time(np->peer_done));
 		ndp_entry_remove(&np->entry);
 	} else if (ndp_conn_leaves_tomb(np)) {
 		np->tomb = NULL;
@@ -169,7 +200,7 @@ void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 						     &tomb->entry.node,
 						     ndp_table_params));
 		rcu_read_unlock();
-		ndp_tomb_start(nn, tomb, brief);
+		ndp_tomb_start(nn, tomb, np->peer_done);
 	} else {
 		ndp_entry_remove(&np->entry);
 	}
@@ -190,7 +221,7 @@ static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
 
 	if (np->iw_opt)
 		return np->iw_opt;
-	/* rate x base_rtt; both bounded so that 64 bits hold it */
+	/* rate x base_rtt fits into 64 bits, as both are bounded */
 	bits = div_u64(rate_bps, 1000) * READ_ONCE(nn->base_rtt_us);
 	bytes = min_t(u64, div_u64(bits, 8000), NDP_IW_MAX_BYTES);
 	iw = DIV_ROUND_UP((u32)bytes, np->mss);
@@ -254,10 +285,12 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	np->rcv_truesize = SKB_TRUESIZE(np->mss);
 	rate = ndp_dev_rate(net, dst->dev);
 	np->iw = ndp_initial_window(np, rate);
-	/* Until the peer says otherwise it has room for a first window. */
+	/* Assume room for one initial window until the peer advertises its window. */
 	np->snd_window = np->iw * np->mss;
 	ndp_rto_init(np);
 	np->isn = start ?: get_random_u32();
+	/* With the random PSN these are 48 bits that only a receiver of the packet can echo. */
+	np->path_mask = np->acceptor ? get_random_u32() : 0;
 	np->pull_sent = start;
 	np->pull_told = start;
 	np->pull_rcvd = start;
@@ -344,10 +377,67 @@ void ndp_conn_check_done(struct ndp_sock *np)
 {
 	struct sock *sk = ndp_to_sk(np);
 
-	if (!ndp_over(np) || !sock_flag(sk, SOCK_DEAD) ||
+	if (!ndp_both_finished(np) || !sock_flag(sk, SOCK_DEAD) ||
 	    sk->sk_state == TCP_CLOSE)
 		return;
 	ndp_conn_end(np);
+}
+
+/*
+ * Are there too many orphans, or do they weigh too much?  Half of their number is
+ * for those whose peers take what they are sent, and these may hold the namespace's
+ * memory for as long as that lasts.
+ */
+static bool ndp_orphan_excess(const struct ndp_sock *np, bool stalled)
+{
+	const struct sock *sk = &np->inet.sk;
+	const struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	int most = READ_ONCE(nn->max_orphans);
+
+	if (atomic_read(&nn->orphans) > (stalled ? most / 2 : most))
+		return true;
+	if (sk->sk_wmem_queued <= SOCK_MIN_SNDBUF)
+		return false;
+	return atomic_long_read(sk->sk_prot->memory_allocated) >
+	       sk_prot_mem_limits(sk, 2) ||
+	       (stalled && ndp_mem_full(sk));
+}
+
+/**
+ * ndp_orphan_limit - end an orphan that is one too many
+ * @np:		connection that no process has
+ * @stalled:	its peer takes nothing, or has all
+ *
+ * Context: np->lock held; the caller has a reference.
+ * Return: it was, and has ended.
+ */
+bool ndp_orphan_limit(struct ndp_sock *np, bool stalled)
+{
+	if (!ndp_orphan_excess(np, stalled))
+		return false;
+	NDP_INC(sock_net(ndp_to_sk(np)), ORPHANS_EXCESS);
+	ndp_conn_abort(np, 0, !ndp_fin_acked(np));
+	return true;
+}
+
+/**
+ * ndp_conn_orphan - no process has a connection any more
+ * @np:		connection, not closed
+ *
+ * It goes on by itself until the peer has all that was written, and has finished
+ * as well.
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_conn_orphan(struct ndp_sock *np)
+{
+	np->orphan_since = ktime_get_ns();
+	atomic_inc(&ndp_pernet(sock_net(ndp_to_sk(np)))->orphans);
+	ndp_conn_check_done(np);
+	if (ndp_to_sk(np)->sk_state == TCP_CLOSE ||
+	    ndp_orphan_limit(np, ndp_fin_acked(np)))
+		return;
+	ndp_timer_update(np);
 }
 
 static void ndp_purge_tx_list(struct ndp_sock *np)
@@ -402,6 +492,26 @@ void ndp_conn_purge_unended(struct ndp_sock *np)
 }
 
 /**
+ * ndp_conn_purge_ooo - forget what has arrived beyond a gap
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge_ooo(struct ndp_sock *np)
+{
+	struct rb_node *node;
+
+	while ((node = rb_first(&np->ooo))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		rb_erase(node, &np->ooo);
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+	np->ooo_len = 0;
+}
+
+/**
  * ndp_conn_purge - free everything queued in either direction but what the
  * application may still read
  * @np:		connection
@@ -410,22 +520,12 @@ void ndp_conn_purge_unended(struct ndp_sock *np)
  */
 void ndp_conn_purge(struct ndp_sock *np)
 {
-	struct sock *sk = ndp_to_sk(np);
-	struct rb_node *node;
-	struct sk_buff *skb;
-
 	ndp_purge_tx_list(np);
 	ndp_purge_written(np, &np->sendq);
 	np->sendq_bytes = 0;
 	ndp_conn_purge_unended(np);
-	while ((node = rb_first(&np->ooo))) {
-		skb = rb_to_skb(node);
-		rb_erase(node, &np->ooo);
-		ndp_rmem_uncharge(np, skb);
-		kfree_skb(skb);
-	}
-	np->ooo_len = 0;
+	ndp_conn_purge_ooo(np);
 	np->credit = 0;
-	if (sock_flag(sk, SOCK_DEAD))
+	if (sock_flag(ndp_to_sk(np), SOCK_DEAD))
 		ndp_conn_purge_read(np);
 }

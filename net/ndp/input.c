@@ -41,7 +41,7 @@ static bool ndp_check_ok(const struct sk_buff *skb)
 	return !ndp_ip_checksum(ndp_hdr(skb), &saddr, &daddr);
 }
 
-/* Memory of received packets.  Context of all: np->lock held. */
+/* Memory accounting of received packets.  Context of all functions: np->lock held. */
 
 static bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
 {
@@ -87,7 +87,7 @@ bool ndp_room(const struct ndp_sock *np)
 {
 	const struct sock *sk = &np->inet.sk;
 
-	/* Pulled, they would be refused, and pulled again. */
+	/* A packet pulled now would find no room and be pulled again. */
 	if (ndp_listener_full(np, np->rcv_truesize))
 		return false;
 	if (ndp_starved(np))
@@ -137,7 +137,7 @@ static bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 	return used + (int)skb->truesize <= limit;
 }
 
-/* The tree of packets beyond a gap. */
+/* Out-of-order packets wait in a tree, ordered by PSN. */
 
 static bool ndp_ooo_find(const struct ndp_sock *np, u32 psn)
 {
@@ -174,9 +174,12 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->rcv_nxt++;
 	if (ndp_rx_cb(skb)->fin) {
-		np->rcv_fin = true;
+		/*
+		 * Not SOCK_DONE: the word of that flag is written by
+		 * setsockopt() as well, which does not have this lock.
+		 */
+		WRITE_ONCE(np->rcv_fin, true);
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
-		sock_set_flag(sk, SOCK_DONE);
 	}
 	if (skb->len) {
 		np->info.bytes_received += skb->len;
@@ -189,7 +192,16 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
-/* Queue a whole packet, and what it makes contiguous. */
+/* Nothing follows a FIN: what came behind it is no part of the stream. */
+static void ndp_rcv_end(struct ndp_sock *np)
+{
+	ndp_conn_purge_ooo(np);
+	np->rcv_max = np->rcv_nxt - 1;
+	np->rcv_last = true;
+	ndp_to_sk(np)->sk_state_change(ndp_to_sk(np));
+}
+
+/* Queue a whole packet, and out-of-order packets that it makes contiguous. */
 static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -199,7 +211,7 @@ static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_rcv_in_order(np, skb);
 	else
 		ndp_ooo_insert(np, skb);
-	while ((node = rb_first(&np->ooo))) {
+	while (!np->rcv_fin && (node = rb_first(&np->ooo))) {
 		skb = rb_to_skb(node);
 		if (ndp_rx_cb(skb)->psn != np->rcv_nxt)
 			break;
@@ -208,7 +220,7 @@ static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_rcv_in_order(np, skb);
 	}
 	if (np->rcv_fin)
-		sk->sk_state_change(sk);
+		ndp_rcv_end(np);
 	if (ndp_readable(np))
 		sk->sk_data_ready(sk);
 }
@@ -239,13 +251,13 @@ static bool ndp_crc_ok(struct sk_buff *skb)
 
 	if (!len)
 		return true;
-	/* ndp_validate() made it linear up to here. */
+	/* ndp_validate() has made the CRC field linear. */
 	return get_unaligned_be32(ndp_hdr(skb) + 1) ==
 	       ndp_skb_crc(skb, off, len);
 }
 
-/* The PSN that the peer's first packet had fixes all others. */
-static bool ndp_irs_valid(struct ndp_sock *np, u32 irs)
+/* Learn the peer's first PSN from the first packet.  Return: does this packet agree with it? */
+static bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
 {
 	if (!np->irs_known) {
 		np->irs_known = true;
@@ -256,19 +268,6 @@ static bool ndp_irs_valid(struct ndp_sock *np, u32 irs)
 	return np->irs == irs;
 }
 
-/* It may be anybody who sends under an address not its own; see listen.c. */
-static bool ndp_doubted(const struct ndp_sock *np)
-{
-	return unlikely(np->unproven_at) && ndp_listen_wary(np->unproven_at);
-}
-
-static void ndp_ask_cookie(struct ndp_sock *np)
-{
-	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
-
-	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key));
-}
-
 /* The highest PSN heard of decides whether new data is pulled. */
 static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 {
@@ -276,10 +275,10 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 		np->rcv_max = psn;
 		np->rcv_last = nh->flags & NDP_F_LAST;
 	}
-	/* Nothing is missing and nothing follows: no pulled packet will come. */
+	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
 	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1) {
 		np->reserved = 0;
-		ndp_pull_even(np);
+		ndp_pull_forget_turns(np);
 	}
 }
 
@@ -288,7 +287,7 @@ static bool ndp_was_pushed(const struct ndphdr *nh)
 	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
 }
 
-/* An arrival pays back the room that was reserved when it was pulled. */
+/* A pulled packet's arrival releases the room that its pull reserved. */
 static void ndp_note_pulled(struct ndp_sock *np, bool pushed, bool trimmed)
 {
 	ndp_pull_feedback(np, !pushed, trimmed);
@@ -309,7 +308,7 @@ static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 		most = missing - min(np->reserved, missing);
 	np->pull_owed += trimmed || !pushed || !np->rcv_last;
 	np->pull_owed = min(np->pull_owed, most);
-	if (!ndp_doubted(np))
+	if (!ndp_must_verify(np))
 		ndp_pull_request(np);
 }
 
@@ -325,14 +324,14 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
 }
 
-/* After an answer: what was granted beyond what the answer told. */
+/* Send a PULL if more pulls were granted than the answer carried. */
 static void ndp_tell_pulls(struct ndp_sock *np)
 {
 	if (np->pull_told != np->pull_sent)
 		ndp_send_pull(np);
 }
 
-/* A packet without usable payload. */
+/* Handle a packet that was trimmed, corrupted or refused for lack of room. */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
@@ -345,7 +344,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
-/* Make @skb what the reader gets: payload alone, and its place. */
+/* Strip the headers: the reader's skb holds payload, and its PSN in the control block. */
 static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
 {
 	bool fin = ndp_hdr_type(nh) == NDP_FIN;
@@ -366,7 +365,6 @@ static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
 
 static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct ndphdr nh = *ndp_hdr(skb);
 	u8 tos = ndp_skb_tos(skb);
 	unsigned int len = ntohs(nh.len);
@@ -379,12 +377,10 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_earn_pull(np, ndp_was_pushed(&nh), false);
 	ndp_answer(np, NDP_ACK, &nh, tos);
-	if (np->rcv_fin && sock_flag(sk, SOCK_DEAD))
-		np->orphan_at = 0;
 	ndp_conn_check_done(np);
 }
 
-/* DATA or FIN.  Consumes @skb. */
+/* Receive a DATA or FIN packet.  Consumes @skb. */
 static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
@@ -393,7 +389,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	u32 psn = ntohl(nh->psn);
 	s32 ahead;
 
-	if (!ndp_irs_valid(np, psn - ntohl(nh->psn_off))) {
+	if (!ndp_learn_irs(np, psn - ntohl(nh->psn_off))) {
 		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
 		return;
 	}
@@ -402,8 +398,13 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_drop(net, skb, NDP_STAT_DROP_WINDOW);
 		return;
 	}
-	if (ndp_doubted(np))
-		ndp_ask_cookie(np);
+	/* As TCP: dropped. */
+	if (np->rcv_fin && ahead >= 0) {
+		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
+		return;
+	}
+	if (ndp_must_verify(np))
+		ndp_challenge(np);
 	ndp_pull_device(np, skb->dev);
 	if (ndp_hdr_type(nh) == NDP_FIN)
 		NDP_INC(net, FIN_IN);
@@ -423,7 +424,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->info.dups_in++;
 		if (!ndp_was_pushed(nh) && np->reserved)
 			np->reserved--;
-		ndp_path_asked_again(np, psn);
+		ndp_path_answer_lost(np, psn);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
 		kfree_skb(skb);
 		return;
@@ -448,7 +449,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tell_pulls(np);
 }
 
-/* Nobody reads any more, and the peer goes on sending: as TCP, reset. */
+/* Data for a socket that no process reads any more is answered by a reset, as in TCP. */
 static bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
@@ -474,7 +475,7 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 	np->snd_window = ntohl(nh->window);
 	if ((s32)advance <= 0)
 		return;
-	/* No peer has earned more than a window of packets is. */
+	/* A peer cannot have earned more pulls than packets fit into the largest window. */
 	if (advance > NDP_MAX_WINDOW) {
 		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
 		return;
@@ -496,11 +497,13 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->info.bytes_acked += skb->len;
 	np->backoff = 0;
+	if (np->orphan_since)
+		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
 	if (cb->rtx || psn_before(np->snd_last, cb->psn))
 		np->expect_pulls++;
 	ndp_tx_done(np, skb);
-	/* After LAST only what is missing is pulled. */
+	/* After LAST the receiver pulls only missing packets. */
 	if (np->snd_last == np->snd_nxt - 1)
 		np->expect_pulls = min_t(s32, np->expect_pulls,
 					 np->rtx_pkts + np->flight_pkts);
@@ -516,8 +519,8 @@ static void ndp_tell_done(struct ndp_sock *np)
 		return;
 	if (np->rcv_fin)
 		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST);
-	else if (sock_flag(ndp_to_sk(np), SOCK_DEAD))
-		np->orphan_at = ktime_get_ns() + ndp_orphan_time(np);
+	else if (np->orphan_since)
+		ndp_orphan_limit(np, true);
 }
 
 static void ndp_acked(struct ndp_sock *np, bool was_done)
@@ -526,7 +529,7 @@ static void ndp_acked(struct ndp_sock *np, bool was_done)
 
 	if (!was_done)
 		ndp_tell_done(np);
-	/* Pairs with the one in ndp_poll_write(): who finds no room then says so. */
+	/* Pairs with the barrier in ndp_poll_write(): a writer without room sets SOCK_NOSPACE. */
 	smp_mb();
 	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
 		sk->sk_write_space(sk);
@@ -539,6 +542,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	bool done = ndp_fin_acked(np);
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
 
 	np->info.acks_in++;
 	if (nh->flags & NDP_F_PULL)
@@ -550,11 +554,10 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 
 		if (!(nh->flags & NDP_F_RTX))
 			ndp_rtt_answer(np, cb);
-		if (ntohs(nh->echo_path) < np->paths->n)
-			ndp_path_good(np->paths, ntohs(nh->echo_path));
+		if (path < np->paths->n)
+			ndp_path_good(np->paths, path);
 		np->ack_share += (256 - np->ack_share) / 16;
-		/* Only who has got the packet can know its number. */
-		ndp_child_proven(np);
+		ndp_verified_by_answer(np, cb, path);
 		ndp_ack_packet(np, skb);
 	}
 	ndp_acked(np, done);
@@ -563,6 +566,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
 	struct ndp_tx_cb *cb;
 
 	np->info.nacks_in++;
@@ -571,8 +575,9 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);
-	/* Of an earlier transmission: the latest is still under way. */
-	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->echo_path))
+	ndp_verified_by_answer(np, cb, path);
+	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
+	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
 		return;
 	ndp_path_trimmed(np, cb->path);
 	np->ack_share -= np->ack_share / 16;
@@ -581,7 +586,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_tx_nacked(np, skb);
 }
 
-/* All below the PSN of a PULL have arrived. */
+/* A PULL acknowledges all packets below its PSN. */
 static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 {
 	struct rb_node *node;
@@ -607,8 +612,8 @@ static void ndp_restart(struct ndp_sock *np)
 	if (np->flight_pkts)
 		return;
 	np->snd_last = np->snd_nxt - 1;
-	np->flight_old = 0;
-	np->pushed_new = 0;
+	np->flight_upto_last = 0;
+	np->pushed_since_last = 0;
 	np->expect_pulls = 0;
 	ndp_tx_all_lost(np, &np->rtx, false);
 }
@@ -619,7 +624,9 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 	u32 una = np->snd_una;
 
 	ndp_rcv_credit(np, nh);
-	ndp_rcv_cumulative(np, ntohl(nh->psn));
+	/* A cumulative number of an unverified peer could be a guess that hits many packets. */
+	if (!ndp_is_unverified(np))
+		ndp_rcv_cumulative(np, ntohl(nh->psn));
 	if (nh->flags & NDP_F_LAST && np->snd_window && !np->credit)
 		ndp_restart(np);
 	if (np->snd_una != una)
@@ -634,15 +641,15 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	np->reserved = 0;
-	/* No room: it is owed a pull as soon as there is. */
+	/* Without room now, owe the sender a pull for when there is. */
 	if (!np->pull_owed && !ndp_room(np))
 		np->pull_owed = 1;
-	if (ndp_doubted(np))
-		ndp_ask_cookie(np);
+	if (ndp_must_verify(np))
+		ndp_challenge(np);
 	else
 		ndp_pull_request(np);
 	ndp_send_pull(np);
-	/* Nothing more of its message comes before the reader takes a part. */
+	/* The buffer is full of a part of a message: wake the reader to take that part. */
 	if (ndp_has_messages(np) && ndp_msg_readable(np))
 		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
@@ -664,7 +671,8 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);
-	if (cb->state != NDP_TX_FLIGHT || cb->path != ntohs(nh->path))
+	if (cb->state != NDP_TX_FLIGHT ||
+	    cb->path != ndp_path_from_wire(np, nh->path))
 		return;
 	ndp_path_trimmed(np, cb->path);
 	np->backoff = 0;
@@ -687,49 +695,66 @@ static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
 	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT)
 		return;
 	ndp_tx_cb(skb)->refused = 1;
-	/* Without a pull, thus once. */
+	/* Resend a packet without a pull only once. */
 	if (np->answered && !ndp_tx_cb(skb)->rtx)
 		ndp_tx_lost(np, skb);
 }
 
-/*
- * Asked for proof of our address, or the peer gives its own: it has what was refused
- * before still to send, and waits to be told.
- */
+/* The initiator shows a cookie that it was asked for, or a token that it was given. */
+static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	bool stale;
+
+	if (!ndp_learn_irs(np, ntohl(nh->psn)))
+		return;
+	if (nh->flags & NDP_F_TOKEN) {
+		if (ndp_token_good(nn, &np->peer, nh, &stale))
+			ndp_verified(np, stale);
+		return;
+	}
+	if (!ndp_cookie_good(nn, &np->entry.key, nh))
+		return;
+	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
+	/* The packets that were refused without the cookie are pulled now. */
+	ndp_pull_request(np);
+	ndp_send_pull(np);
+}
+
+/* The acceptor asks for proof of our address, or gives a token for later. */
 static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	u64 cookie = ndp_hdr_cookie(nh);
 
 	if (np->acceptor) {
-		if (!ndp_irs_valid(np, ntohl(nh->psn)) ||
-		    !ndp_cookie_good(ndp_pernet(sock_net(ndp_to_sk(np))),
-				     &np->entry.key, nh))
-			return;
-		ndp_child_proven(np);
-		ndp_pull_request(np);
-		ndp_send_pull(np);
+		ndp_rcv_proof(np, nh);
+		return;
+	}
+	if (nh->flags & NDP_F_TOKEN) {
+		ndp_token_keep(np, cookie);
 		return;
 	}
 	ndp_rcv_refused(np, ntohl(nh->psn));
 	if (cookie == np->cookie)
 		return;
 	np->cookie = cookie;
-	ndp_send_cookie(np, cookie);
+	ndp_send_cookie(np, cookie, 0);
 }
 
 static void ndp_rcv_rst(struct ndp_sock *np)
 {
 	int err = ECONNRESET;
 
-	/* As TCP tells it; whoever resets after its FIN has gone for good. */
+	/* Report a reset with TCP's errors: EPIPE if the peer's FIN came before it. */
 	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
 		err = ECONNREFUSED;
 	else if (np->rcv_fin)
 		err = EPIPE;
+	np->peer_done = true;
 	ndp_conn_abort(np, err, false);
 }
 
-/* Everything but DATA and FIN.  Consumes @skb. */
+/* Receive a control packet other than FIN.  Consumes @skb. */
 static void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
@@ -783,11 +808,13 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_output(np);
 		return;
 	}
-	/* Who asks for a cookie knows of no connection yet. */
+	if (ndp_is_unverified(np))
+		ndp_unverified_received(np, skb);
+	/* A peer that asks for a cookie has not opened the connection yet. */
 	if (type != NDP_RST && type != NDP_COOKIE)
 		ndp_conn_established(np);
 	if (type == NDP_DATA || type == NDP_FIN) {
-		/* FIN_WAIT2 and the like: nobody is there to read. */
+		/* No process is left to read the data, as in TCP's FIN_WAIT2. */
 		if (ndp_rcv_after_close(np, skb))
 			ndp_drop(net, skb, NDP_STAT_DROP_CLOSED);
 		else
@@ -798,7 +825,7 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_output(np);
 	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
 		return;
-	/* Heard just now; an answer is awaited only while something is out. */
+	/* The silence clock starts anew, and runs only while an answer is expected. */
 	np->silent_since = 0;
 	if (np->snd_una != np->snd_nxt || np->probe_at)
 		np->silent_since = ktime_get_ns();
@@ -811,7 +838,7 @@ static void ndp_key_of(struct net *net, const struct sk_buff *skb,
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 	bool from_acceptor = nh->vdt & NDP_FROM_ACCEPTOR;
-	/* A bounced header is back at the end that sent it. */
+	/* A bounced header has returned to its sender, so the direction bit is reversed. */
 	bool bounced = nh->flags & NDP_F_BOUNCED;
 	struct in6_addr to;
 
@@ -831,7 +858,7 @@ static bool ndp_filtered(struct sock *sk, struct sk_buff *skb)
 	return sk_filter_trim_cap(sk, skb, skb->len);
 }
 
-/* Is another RST to a stranger due, or no more than NDP_RST_BURST too early? */
+/* Does the rate limit allow another RST to a stranger? */
 static bool ndp_rst_due(struct ndp_net *nn)
 {
 	int rate = READ_ONCE(nn->rst_rate);
@@ -848,13 +875,49 @@ static bool ndp_rst_due(struct ndp_net *nn)
 	return true;
 }
 
-/* Tell a stranger that there is nothing for its packet. */
-static void ndp_refuse(struct net *net, const struct sk_buff *skb)
+/**
+ * ndp_refuse - tell a stranger that there is nothing for its packet
+ * @net:	namespace
+ * @skb:	packet, transport header at UDP, NDP header behind
+ *
+ * By a RST, but no more of them than net.ndp.rst_rate says.
+ *
+ * Context: softirq.
+ */
+void ndp_refuse(struct net *net, const struct sk_buff *skb)
 {
 	if (ndp_rst_due(ndp_pernet(net)))
 		ndp_send_reply(net, skb, NDP_RST, 0, 0);
 	else
 		NDP_INC(net, RST_LIMITED);
+}
+
+static enum ndp_opening ndp_opening(const struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+
+	if (ndp_hdr_type(nh) != NDP_COOKIE)
+		return NDP_OPENED_BY_DATA;
+	return nh->flags & NDP_F_TOKEN ? NDP_OPENED_BY_TOKEN :
+					 NDP_OPENED_BY_COOKIE;
+}
+
+static bool ndp_opening_suffices(struct net *net, const struct sock *lsk,
+				 const struct sk_buff *skb,
+				 const struct ndp_key *key)
+{
+	const struct ndp_net *nn = ndp_pernet(net);
+	bool stale;
+
+	switch (ndp_opening(skb)) {
+	case NDP_OPENED_BY_COOKIE:
+		return ndp_cookie_good(nn, key, ndp_hdr(skb));
+	case NDP_OPENED_BY_TOKEN:
+		return !ndp_cookies_only(nn) &&
+		       ndp_token_good(nn, &key->initiator, ndp_hdr(skb), &stale);
+	default:
+		return !ndp_listen_demands_cookie(lsk) && !ndp_cookies_only(nn);
+	}
 }
 
 /*
@@ -864,16 +927,10 @@ static void ndp_refuse(struct net *net, const struct sk_buff *skb)
 static bool ndp_may_open(struct net *net, const struct sock *lsk,
 			 const struct sk_buff *skb, const struct ndp_key *key)
 {
-	const struct ndp_net *nn = ndp_pernet(net);
-	bool may;
-
-	if (ndp_hdr_type(ndp_hdr(skb)) == NDP_COOKIE)
-		may = ndp_cookie_good(nn, key, ndp_hdr(skb));
-	else
-		may = !ndp_listen_wary(lsk) && !ndp_cookies_only(nn);
-	if (may)
+	if (ndp_opening_suffices(net, lsk, skb, key))
 		return true;
-	ndp_send_reply(net, skb, NDP_COOKIE, 0, ndp_cookie_make(nn, key));
+	ndp_send_reply(net, skb, NDP_COOKIE, 0,
+		       ndp_cookie_make(ndp_pernet(net), key));
 	return false;
 }
 
@@ -881,9 +938,9 @@ static bool ndp_may_open(struct net *net, const struct sock *lsk,
  * A packet of no connection.  With SYN it may open one; else whoever sends
  * data on it should know that it is gone.
  */
-static struct ndp_sock *ndp_rcv_stranger(struct net *net, struct sk_buff *skb,
-					 const struct ndp_key *key,
-					 enum ndp_stat *reason)
+static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
+					const struct ndp_key *key,
+					enum ndp_stat *reason)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 	enum ndp_type type = ndp_hdr_type(nh);
@@ -912,26 +969,26 @@ static struct ndp_sock *ndp_rcv_stranger(struct net *net, struct sk_buff *skb,
 	if (ndp_filtered(lsk, skb)) {
 		*reason = NDP_STAT_DROP_FILTER;
 		np = NULL;
-	} else if (ndp_tomb_flooded(ndp_pernet(net))) {
+	} else if (ndp_tomb_refuses(ndp_pernet(net), key)) {
 		*reason = NDP_STAT_DROP_MEMORY;
 		np = NULL;
 	} else if (!ndp_may_open(net, lsk, skb, key)) {
 		*reason = NDP_STAT_DROP_COOKIE;
 		np = NULL;
 	} else {
-		np = ndp_listen_open(lsk, skb, key, type == NDP_COOKIE);
+		np = ndp_listen_open(lsk, skb, key, ndp_opening(skb));
 	}
 	sock_put(lsk);
 	return np;
 }
 
-/* Return: a Drop counter, or __NDP_STAT_MAX for a packet in good order. */
+/* Check a packet's form.  Return: a Drop counter, or __NDP_STAT_MAX if it is well formed. */
 static enum ndp_stat ndp_validate(struct sk_buff *skb)
 {
 	unsigned int need = sizeof(struct udphdr) + sizeof(struct ndphdr);
 	const struct ndphdr *nh;
 
-	/* With the CRC, if it is there. */
+	/* Pull the CRC into the linear part too, if the packet has one. */
 	if (!pskb_may_pull(skb, clamp_t(unsigned int, skb->len, need,
 					need + NDP_CRC_LEN)))
 		return NDP_STAT_DROP_SHORT;
@@ -958,7 +1015,7 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 	case NDP_COOKIE:
 		if (skb->len != sizeof(struct udphdr) + sizeof(struct ndphdr))
 			return NDP_STAT_DROP_LENGTH;
-		/* Switches return trimmed DATA only. */
+		/* Switches bounce only numbered packets. */
 		if (nh->flags & NDP_F_BOUNCED)
 			return NDP_STAT_DROP_TYPE;
 		break;
@@ -1017,7 +1074,7 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	if (e)
 		np = ndp_conn_get(e);
 	else
-		np = ndp_rcv_stranger(net, skb, &key, &reason);
+		np = ndp_rcv_no_conn(net, skb, &key, &reason);
 	if (!np)
 		return ndp_drop(net, skb, reason);
 
@@ -1031,7 +1088,3 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	sock_put(ndp_to_sk(np));
 	return 0;
 }
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "input_kunit.c"
-#endif

@@ -160,7 +160,7 @@ u32 ndp_ip_cookie(const struct dst_entry *dst)
 	return rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 }
 
-/* Need a packet, its IP header pushed, not be cut? */
+/* May a packet with its IP header leave in one piece? */
 static bool ndp_ip_fits(const struct sk_buff *skb, const struct ndp_flow *flow)
 {
 	u32 mtu = dst_mtu(skb_dst(skb));

@@ -7,11 +7,7 @@
  * connections that nobody has accepted yet is bounded per listener: beyond it,
  * packets are answered as if trimmed.
  *
- * Whoever forges source addresses could open as many as it likes.  A listener counts
- * the connections of which nothing shows that the peer gets what is sent to it,
- * accepted or not.  While they, or those not accepted, are more than half its backlog
- * it is wary: what arrives opens by a cookie only (cookie.c), and those that are open
- * without proof are asked for one and pulled from only then.
+ * Whoever forges source addresses could open as many as it likes: verify.c.
  */
 #include <net/ipv6.h>
 #include "ndp.h"
@@ -27,10 +23,10 @@ static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 		return NULL;
 	np->inet.inet_num = ntohs(key->aport);
 	np->inet.inet_sport = key->aport;
-	/* The address first hit is the one to answer from. */
+	/* Answer from the address that the opening was sent to. */
 	ndp_skb_addrs(skb, &from, &to);
 	ndp_set_names(ndp_to_sk(np), &to, &key->initiator, key->iport);
-	/* An address of the link alone means something on that link only. */
+	/* A link-local address is valid on its own link only. */
 	if (ipv6_addr_type(&from) & IPV6_ADDR_LINKLOCAL)
 		ndp_to_sk(np)->sk_bound_dev_if = skb->dev->ifindex;
 	np->entry.key = *key;
@@ -45,7 +41,7 @@ static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 	return np;
 }
 
-/* Take a place in the backlog, to be filled or given back. */
+/* Reserve a place in the backlog. */
 static bool ndp_backlog_reserve(struct sock *lsk)
 {
 	struct ndp_sock *lnp = ndp_sk(lsk);
@@ -66,7 +62,7 @@ static void ndp_backlog_release(struct sock *lsk)
 	spin_unlock_bh(&ndp_sk(lsk)->lock);
 }
 
-/* Return: whether the listener still listened. */
+/* Put a child into its reserved place.  Return: is the listener still listening? */
 static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
 {
 	struct ndp_sock *lnp = ndp_sk(lsk);
@@ -83,52 +79,11 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
 }
 
 /**
- * ndp_listen_wary - does a listener want proof of addresses?
- * @lsk:	listener
- *
- * Context: any.
- * Return: yes.
- */
-bool ndp_listen_wary(const struct sock *lsk)
-{
-	const struct ndp_sock *lnp = (const struct ndp_sock *)lsk;
-	u32 most = max_t(u32, READ_ONCE(lsk->sk_ack_backlog),
-			 atomic_read(&lnp->unproven));
-
-	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
-}
-
-/**
- * ndp_child_proven - the peer is where it says, or the connection is over
- * @np:		connection
- *
- * Context: np->lock held, or nobody else sees @np.
- */
-void ndp_child_proven(struct ndp_sock *np)
-{
-	struct sock *lsk = np->unproven_at;
-
-	if (!lsk)
-		return;
-	np->unproven_at = NULL;
-	atomic_dec(&ndp_sk(lsk)->unproven);
-	sock_put(lsk);
-}
-
-/* Context: nobody else sees @np. */
-static void ndp_child_doubted(struct ndp_sock *np, struct sock *lsk)
-{
-	sock_hold(lsk);
-	np->unproven_at = lsk;
-	atomic_inc(&ndp_sk(lsk)->unproven);
-}
-
-/**
  * ndp_listen_open - open a connection for a packet
  * @lsk:	listener
  * @skb:	packet with SYN
  * @key:	of the acceptor's entry
- * @by_cookie:	it has a good cookie
+ * @how:	what it shows of its sender's address
  *
  * When two packets of one first window arrive on two CPUs, both get the same
  * connection.
@@ -137,7 +92,8 @@ static void ndp_child_doubted(struct ndp_sock *np, struct sock *lsk)
  * Return: connection with a reference, or NULL for backlog or memory.
  */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
-				 const struct ndp_key *key, bool by_cookie)
+				 const struct ndp_key *key,
+				 enum ndp_opening how)
 {
 	struct ndp_entry *other = NULL;
 	struct ndp_sock *np;
@@ -152,12 +108,12 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	}
 	sock_hold(lsk);
 	np->listener = lsk;
-	np->by_cookie = by_cookie;
-	if (!by_cookie)
-		ndp_child_doubted(np, lsk);
+	np->by_cookie = how == NDP_OPENED_BY_COOKIE;
+	if (how == NDP_OPENED_BY_DATA && !(skb->dev->flags & IFF_LOOPBACK))
+		ndp_unverified_begin(np, lsk);
 	err = ndp_conn_hash(np, &other);
 	if (err) {
-		ndp_child_proven(np);
+		ndp_unverified_end(np);
 		np->listener = NULL;
 		sock_put(lsk);
 		sock_put(ndp_to_sk(np));
@@ -168,6 +124,7 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	}
 	NDP_INC(sock_net(lsk), PASSIVE_OPENS);
 	if (!ndp_backlog_fill(lsk, np)) {
+		ndp_backlog_release(lsk);
 		spin_lock_bh(&np->lock);
 		ndp_conn_abort(np, 0, true);
 		spin_unlock_bh(&np->lock);
@@ -175,7 +132,7 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	} else {
 		lsk->sk_data_ready(lsk);
 	}
-	/* The allocation's reference is the caller's. */
+	/* The caller gets the reference of the allocation. */
 	return np;
 }
 
@@ -195,7 +152,7 @@ void ndp_child_accepted(struct ndp_sock *np)
 	if (lsk)
 		atomic_sub(atomic_read(&ndp_to_sk(np)->sk_rmem_alloc),
 			   &ndp_sk(lsk)->unaccepted);
-	/* What was refused for the listener's sake may come now. */
+	/* Pull packets that the listener's memory bound had refused. */
 	ndp_pull_more(np);
 	spin_unlock_bh(&np->lock);
 	if (lsk)

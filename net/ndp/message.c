@@ -59,7 +59,7 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 	ndp_output(np);
 }
 
-/* What @len bytes weigh. */
+/* Memory that @len bytes of payload are charged with. */
 static u32 ndp_msg_truesize(const struct ndp_sock *np, size_t len)
 {
 	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(0);
@@ -73,10 +73,10 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	int err = 0;
 	bool ends;
 
-	/* What is there may end even where the buffer has become smaller. */
+	/* A message may be completed even if the send buffer was shrunk meanwhile. */
 	if (len && np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
 		return -EMSGSIZE;
-	/* What is begun is not waited with: it may itself have filled the buffer. */
+	/* Do not wait in mid-message: its own packets may have filled the buffer. */
 	if (!np->unended_bytes)
 		err = ndp_send_wait(sk, ndp_msg_truesize(np, len), timeo);
 	if (err)
@@ -91,7 +91,7 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	spin_lock_bh(&np->lock);
 	ndp_msg_queue(np, &list, ends);
 	spin_unlock_bh(&np->lock);
-	ndp_send_late(np);
+	ndp_send_abort_late(np);
 	return len;
 }
 
@@ -202,7 +202,7 @@ static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 	struct sock *sk = ndp_to_sk(np);
 
 	for (;;) {
-		bool over = ndp_rx_over(sk);
+		bool over = ndp_rx_at_end(sk);
 		int n;
 
 		if (ndp_msg_readable(np))

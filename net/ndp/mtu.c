@@ -23,10 +23,10 @@
 /* The largest packet that leaves while a black hole is suspected. */
 #define NDP_MTU_SAFE		IPV6_MIN_MTU
 
-/* So often in a row a large packet is lost before that, as for TCP's tcp_retries1. */
+/* Losses of a large packet in a row before that, as TCP's tcp_retries1. */
 #define NDP_HOLE_TIMEOUTS	4
 
-/* For so long, and doubled at most so often: a good quarter of an hour. */
+/* How long packets stay small, and how often that doubles: a quarter of an hour at most. */
 #define NDP_HOLE_TIME		(1000 * NDP_MSEC)
 #define NDP_HOLE_DOUBLINGS	10
 
@@ -52,7 +52,7 @@ static void ndp_mtu_sync(struct ndp_sock *np)
 	mss = mtu - ndp_outer_len(np) - NDP_HDR_LEN;
 	if (np->tcp_option[NDP_TCP_MAXSEG])
 		mss = min_t(u32, mss, np->tcp_option[NDP_TCP_MAXSEG]);
-	/* Writers read it without the lock. */
+	/* Writers read np->mss without the lock. */
 	WRITE_ONCE(np->mss, mss);
 }
 
@@ -140,18 +140,20 @@ void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb)
 }
 
 /**
- * ndp_mtu_cut - cut a queued packet to today's size
+ * ndp_mtu_cut - cut a queued packet to today's size, or less
  * @np:		connection
  * @skb:	first of its send queue, without a number
+ * @max:	payload that it may have
  *
  * What is over follows it in the queue.  Without memory the packet stays as it is, to
  * go as fragments.
  *
  * Context: np->lock held.
  */
-void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb)
+void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb, u32 max)
 {
-	int over = skb->len - np->mss;
+	u32 len = min(max, np->mss);
+	int over = skb->len - len;
 	struct sk_buff *rest;
 
 	if (over <= 0)
@@ -160,10 +162,10 @@ void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb)
 	if (!rest)
 		return;
 	ndp_wmem_uncharge(np, skb);
-	skb_split(skb, rest, np->mss);
+	skb_split(skb, rest, len);
 	skb->truesize -= over;
 	rest->truesize += over;
-	/* A message ends where it did. */
+	/* The second part keeps the end-of-message flag. */
 	ndp_tx_cb(rest)->flags = ndp_tx_cb(skb)->flags;
 	ndp_tx_cb(skb)->flags = 0;
 	ndp_wmem_charge(np, skb);

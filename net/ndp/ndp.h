@@ -79,6 +79,21 @@
 #define NDP_RTO_MAX		(200 * NDP_MSEC)
 #define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
 
+/*
+ * A connection that no process has any more waits so long for a peer that takes
+ * nothing of what was written, unless TCP_USER_TIMEOUT says otherwise; and so long
+ * where it is one too many.
+ */
+#define NDP_ORPHAN_TIME		(120 * 1000 * NDP_MSEC)
+#define NDP_ORPHAN_STALLED	(5 * 1000 * NDP_MSEC)
+
+/*
+ * Orphans of a namespace, unless net.ndp.max_orphans says otherwise: as TCP's, one
+ * for each so many bytes of memory, and no more than this.
+ */
+#define NDP_ORPHANS_SHIFT	18
+#define NDP_ORPHANS_MAX		262144
+
 /* MSG_MORE holds a tail back no longer than this, as TCP does. */
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
 
@@ -121,12 +136,17 @@ enum ndp_tcp_option_id {
 #define NDP_RST_RATE		10000
 #define NDP_RST_BURST		(100 * NDP_MSEC)
 
+/* Bytes sent to an unverified peer for each of its own, unless net.ndp.amplification says. */
+#define NDP_AMPLIFICATION	3
+
 /*
  * Tombstones of a namespace, unless net.ndp.tombstones_max says otherwise; beyond twice
- * the bound and so many to spare no connection is opened.
+ * the bound and so many to spare no connection is opened.  Peers are told apart by a
+ * hash of so many values.
  */
 #define NDP_TOMBSTONES_MAX	262144
 #define NDP_TOMBSTONES_SPARE	1024
+#define NDP_TOMB_PEERS		512
 
 /* Depth of a switch's data queue that the initial RTO allows for. */
 #define NDP_SWITCH_LIMIT	8
@@ -145,6 +165,7 @@ enum ndp_stat {
 	NDP_STAT_NACK_OUT,
 	NDP_STAT_PULL_OUT,
 	NDP_STAT_PULLED_OUT,
+	NDP_STAT_PULLQ_MOVED,
 	NDP_STAT_PROBE_OUT,
 	NDP_STAT_COOKIE_OUT,
 	NDP_STAT_OPEN_OUT,
@@ -173,8 +194,12 @@ enum ndp_stat {
 	NDP_STAT_SPURIOUS,
 	NDP_STAT_MTU_HOLE,
 	NDP_STAT_GIVEN_UP,
+	NDP_STAT_ORPHANS_STALLED,
+	NDP_STAT_ORPHANS_EXCESS,
 	NDP_STAT_ACTIVE_OPENS,
 	NDP_STAT_PASSIVE_OPENS,
+	NDP_STAT_HELD_BACK,
+	NDP_STAT_UNVERIFIED_END,
 	NDP_STAT_TOMB_HITS,
 	NDP_STAT_REMARKED_IN,
 	NDP_STAT_REPAIRED,
@@ -209,7 +234,10 @@ struct ndp_stats {
  * @stats:	counters, per CPU
  * @mem:	bytes that packets in the queues of all sockets weigh
  * @mem_max_kb:	bound of that, KiB, 0 for none but the whole module's
+ * @orphans:	connections that no process has any more
+ * @max_orphans: bound of that
  * @rst_rate:	RSTs to strangers a second, 0: without bound
+ * @amplification: bytes that an unverified peer is sent for each of its own, 0: no bound
  * @tombs_max:	bound of @tombs
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
@@ -219,19 +247,25 @@ struct ndp_stats {
  * @bind_lock:	guards @bind and all bind_node in it
  * @bind:	bound sockets by port
  * @listen:	listeners by port; written under @bind_lock, read under RCU
- * @tomb_lock:	guards the lists below and @tombs
+ * @tomb_lock:	guards the lists below, @tombs and @tomb_peers
  * @tomb_short:	tombstones of acknowledged closes, oldest first
  * @tomb_long:	all others, oldest first
  * @tomb_work:	removes expired ones
  * @tombs:	how many there are
+ * @tomb_peers:	of them, by peer, see ndp_tomb_peer()
  * @rst_at:	when all RSTs to strangers that were sent had been due at that rate,
  *		ktime_get_ns()
  * @cookie_key:	secret of cookies
  * @cookie_floor: cookies of no later time are taken, by connection id; under
  *		@tomb_lock
  * @cookies_until: nothing opens without one before, ktime_get_ns(); under @tomb_lock
- * @path_lock:	guards writing of @path_dsts
- * @path_dsts:	configured destinations, longest prefix first, RCU
+ * @token_lock:	guards @tokens and what it points to
+ * @tokens:	numbers that acceptors gave us for later, NULL until the first comes
+ * @path_lock:	guards writing of what follows
+ * @path_table:	configured destinations, by prefix; read under RCU
+ * @path_plens:	how many there are of each prefix length; read under RCU
+ * @path_dsts:	all of them, longest prefix first
+ * @n_path_dsts: how many
  * @sysctl_header: registration
  * @sysctl_table: the namespace's copy of the table
  */
@@ -242,7 +276,10 @@ struct ndp_net {
 	struct ndp_stats __percpu *stats;
 	struct percpu_counter	mem;
 	int			mem_max_kb;
+	atomic_t		orphans;
+	int			max_orphans;
 	int			rst_rate;
+	int			amplification;
 	int			tombs_max;
 	int			udp_port;
 	int			base_rtt_us;
@@ -251,15 +288,16 @@ struct ndp_net {
 	int			pull_low_share;
 
 	spinlock_t		bind_lock;	/* @bind, @listen */
-#define NDP_BIND_BUCKETS 256
+#define NDP_BIND_BUCKETS 512
 	struct hlist_head	bind[NDP_BIND_BUCKETS];
 	struct hlist_head	listen[NDP_BIND_BUCKETS];
 
-	spinlock_t		tomb_lock;	/* the four below */
+	spinlock_t		tomb_lock;	/* the five below */
 	struct list_head	tomb_short;
 	struct list_head	tomb_long;
 	struct delayed_work	tomb_work;
 	int			tombs;
+	u32			tomb_peers[NDP_TOMB_PEERS];
 
 	atomic64_t		rst_at;
 
@@ -268,8 +306,14 @@ struct ndp_net {
 	u64			cookie_floor[NDP_COOKIE_FLOORS];
 	u64			cookies_until;
 
-	struct mutex		path_lock;	/* writers of @path_dsts */
+	spinlock_t		token_lock;	/* @tokens */
+	struct ndp_token	*tokens;
+
+	struct mutex		path_lock;	/* writers of all below */
+	struct rhashtable	path_table;
+	u16			path_plens[129];
 	struct list_head	path_dsts;
+	u32			n_path_dsts;
 
 	struct ctl_table_header	*sysctl_header;
 	struct ctl_table	*sysctl_table;
@@ -335,6 +379,7 @@ struct ndp_entry {
  * @list:	in one of ndp_net's lists
  * @expires:	ktime_get_ns() at which every copy of its packets is gone
  * @rcv_nxt:	all PSNs below it had been received
+ * @peer:	to whom it is counted, in ndp_net.tomb_peers
  * @aborted:	ended by a reset: answer what asks with another
  * @rcu:	readers of the table may still look at it
  *
@@ -345,6 +390,7 @@ struct ndp_tombstone {
 	struct list_head	list;
 	u64			expires;
 	u32			rcv_nxt;
+	u16			peer;
 	bool			aborted;
 	struct rcu_head		rcu;
 };
@@ -477,8 +523,8 @@ struct ndp_paths {
  * @pulled_in:	pulled packets that arrived in this epoch
  * @trimmed_in:	of them, trimmed
  * @pushed_in:	packets of first windows that arrived in this epoch
- * @pushed_before: and in the one before
- * @cut_in:	packets of first windows that arrived trimmed since the queue at
+ * @pushed_in_prev: and in the one before
+ * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
  *		the port was drained
  * @rcu:	for lookups
  */
@@ -501,8 +547,8 @@ struct ndp_pullq {
 	u32			pulled_in;
 	u32			trimmed_in;
 	u32			pushed_in;
-	u32			pushed_before;
-	u32			cut_in;
+	u32			pushed_in_prev;
+	u32			pushed_trimmed_in;
 	struct rcu_head		rcu;
 };
 
@@ -580,14 +626,14 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @accept_node: child: in its listener's @accept_q
  * @listener:	child: its listener while unaccepted, held
  * @unaccepted:	payload memory of all unaccepted children
- * @unproven:	children, accepted or not, of whom nothing shows that they are where
- *		they say
- * @unproven_at: child: its listener while it is one of those, held; under @lock
+ * @unverified:	children, accepted or not, whose peers have not shown that they get what
+ *		is sent to their address (verify.c)
+ * @unverified_at: child: its listener while it is one of those, held; under @lock
  *
  * The local qdisc and the timer, which may outlast a connection
  * @throttled:	enough of ours is in the qdisc; its leaving goes on
  * @tx_seq:	packets handed to the qdisc
- * @tx_left:	of them, gone from it; written by the skb destructor, no lock
+ * @tx_departed:	of them, gone from it; written by the skb destructor, no lock
  * @tasklet:	goes on with sending after @throttled
  * @tasklet_queued: it will
  * @timer:	one timer for all deadlines
@@ -601,6 +647,13 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @answered:	the peer was heard
  * @cookie:	initiator: the last that was asked for, 0: none
  * @by_cookie:	acceptor: opened by one
+ * @held_back:	the limit on what an unverified peer is sent holds something back
+ * @path_mask:	what path numbers are masked with on the wire, random at the acceptor
+ * @unverified_in: bytes that came of the peer while unverified, IP headers included
+ * @unverified_out: and those sent
+ * @unverified_since: when that began, ktime_get_ns()
+ * @challenge_at: when the peer is challenged next, 0 for not
+ * @challenge_ns: time until the challenge after that
  * @local:	our address
  * @peer:	and the peer's
  *
@@ -619,8 +672,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @expect_pulls: packets answered that should have earned a pull, less the pulls
  *		received; answers overtake one another, so it may be below 0
  * @flight_bytes: payload on @flight
- * @flight_old:	of that, at or below @snd_last
- * @pushed_new:	payload pushed above @snd_last, answered or not
+ * @flight_upto_last:	of that, at or below @snd_last
+ * @pushed_since_last:	payload pushed above @snd_last, answered or not
  * @snd_window:	peer's room
  * @iw:		initial window, packets
  * @mss:	payload per packet
@@ -649,7 +702,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @pull_told:	of it, what the peer was told
  * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
- * @pull_debt:	turns had: first-window packets that arrived whole; under
+ * @turns_taken:	turns had: first-window packets that arrived whole; under
  *		@pullq's lock
  * @rcv_bytes:	payload received in order, modulo 2^32
  * @read_bytes:	of it, read; under the socket lock
@@ -660,6 +713,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @rcv_window:	as advertised last
  * @pullq:	of the device that packets come in by; NULL: not paced
  * @pullq_dev:	device that it was looked up for, compared only
+ * @elsewhere_in: DATA that came in by other devices, less that by @pullq_dev
  * @pull_node:	in @pullq's round, under its lock
  * @pull_queued: in @pullq's round, or being served
  * @pull_class:	class in which it was queued last, under @pullq's lock
@@ -682,7 +736,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
  * @keep_at:	when keepalive is due, 0: off
  * @keep_probes: sent since the peer was heard
- * @orphan_at:	when an orphan gives up on its peer, 0 for not
+ * @orphan_since: when the peer of an orphan has last taken something, or the socket
+ *		was closed; 0: a process has it
  * @info:	counters for NDP_INFO
  */
 struct ndp_sock {
@@ -704,12 +759,12 @@ struct ndp_sock {
 	struct list_head	accept_node;
 	struct sock		*listener;
 	atomic_t		unaccepted;
-	atomic_t		unproven;
-	struct sock		*unproven_at;
+	atomic_t		unverified;
+	struct sock		*unverified_at;
 
 	bool			throttled;
 	u32			tx_seq;
-	atomic_t		tx_left;
+	atomic_t		tx_departed;
 	struct tasklet_struct	tasklet;
 	unsigned long		tasklet_queued;
 	struct hrtimer		timer;
@@ -722,6 +777,13 @@ struct ndp_sock {
 	bool			answered;
 	u64			cookie;
 	bool			by_cookie;
+	bool			held_back;
+	u16			path_mask;
+	u64			unverified_in;
+	u64			unverified_out;
+	u64			unverified_since;
+	u64			challenge_at;
+	u64			challenge_ns;
 	struct in6_addr		local;
 	struct in6_addr		peer;
 
@@ -738,8 +800,8 @@ struct ndp_sock {
 	u32			pull_rcvd;
 	s32			expect_pulls;
 	u32			flight_bytes;
-	u32			flight_old;
-	u32			pushed_new;
+	u32			flight_upto_last;
+	u32			pushed_since_last;
 	u32			flight_pkts;
 	u32			rtx_pkts;
 	u32			snd_window;
@@ -770,7 +832,7 @@ struct ndp_sock {
 	u32			pull_told;
 	u32			pull_owed;
 	u32			reserved;
-	u32			pull_debt;
+	u32			turns_taken;
 	u32			rcv_bytes;
 	u32			read_bytes;
 	u32			rcv_msgs;
@@ -780,6 +842,7 @@ struct ndp_sock {
 	u32			rcv_window;
 	struct ndp_pullq	*pullq;
 	const struct net_device	*pullq_dev;
+	u8			elsewhere_in;
 	struct list_head	pull_node;
 	bool			pull_queued;
 	u8			pull_class;
@@ -801,7 +864,7 @@ struct ndp_sock {
 	u64			cork_at;
 	u64			keep_at;
 	u32			keep_probes;
-	u64			orphan_at;
+	u64			orphan_since;
 
 	struct ndp_info		info;
 };
@@ -941,9 +1004,20 @@ static inline bool ndp_sync_opening(const struct sock *sk)
 }
 
 /* Both sides have finished, and both know. */
-static inline bool ndp_over(const struct ndp_sock *np)
+static inline bool ndp_both_finished(const struct ndp_sock *np)
 {
 	return ndp_fin_acked(np) && np->rcv_fin;
+}
+
+/* Path numbers on the wire, see verify.c. */
+static inline __be16 ndp_path_to_wire(const struct ndp_sock *np, u16 path)
+{
+	return htons(path ^ np->path_mask);
+}
+
+static inline u16 ndp_path_from_wire(const struct ndp_sock *np, __be16 path)
+{
+	return ntohs(path) ^ np->path_mask;
 }
 
 /* What waited for more may go.  Context: np->lock held. */
@@ -986,8 +1060,10 @@ int ndp_conn_init(void);
 void ndp_conn_exit(void);
 struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
 struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
-void ndp_conn_each(const struct net *net,
+void ndp_conn_walk_begin(struct rhashtable_iter *walk);
+void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
 		   int (*visit)(struct ndp_sock *np, void *arg), void *arg);
+void ndp_conn_walk_end(struct rhashtable_iter *walk);
 int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
 void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
 void ndp_entry_remove(struct ndp_entry *e);
@@ -997,7 +1073,10 @@ void ndp_conn_established(struct ndp_sock *np);
 void ndp_conn_abort(struct ndp_sock *np, int err, bool tell);
 void ndp_conn_end(struct ndp_sock *np);
 void ndp_conn_check_done(struct ndp_sock *np);
+void ndp_conn_orphan(struct ndp_sock *np);
+bool ndp_orphan_limit(struct ndp_sock *np, bool stalled);
 void ndp_conn_purge(struct ndp_sock *np);
+void ndp_conn_purge_ooo(struct ndp_sock *np);
 void ndp_conn_purge_read(struct ndp_sock *np);
 void ndp_conn_purge_unended(struct ndp_sock *np);
 
@@ -1006,11 +1085,15 @@ void ndp_cookie_net_init(struct ndp_net *nn);
 u64 ndp_cookie_make(const struct ndp_net *nn, const struct ndp_key *key);
 bool ndp_cookie_good(const struct ndp_net *nn, const struct ndp_key *key,
 		     const struct ndphdr *nh);
+u64 ndp_token_make(const struct ndp_net *nn, const struct in6_addr *initiator);
+bool ndp_token_good(const struct ndp_net *nn, const struct in6_addr *initiator,
+		    const struct ndphdr *nh, bool *stale);
 bool ndp_cookies_only(const struct ndp_net *nn);
 void ndp_cookie_retire(struct ndp_net *nn, const struct ndp_key *key, u64 until);
 
 /* input.c */
 int ndp_rcv(struct sock *udp, struct sk_buff *skb);
+void ndp_refuse(struct net *net, const struct sk_buff *skb);
 bool ndp_room(const struct ndp_sock *np);
 bool ndp_readable(const struct ndp_sock *np);
 void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
@@ -1045,11 +1128,22 @@ u32 ndp_ip_cookie(const struct dst_entry *dst);
 int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
 		const struct ndp_flow *flow, u8 dscp);
 
+/**
+ * enum ndp_opening - what an opening shows of its sender's address
+ * @NDP_OPENED_BY_DATA:	nothing
+ * @NDP_OPENED_BY_TOKEN: it is the sender's, by a token of an earlier connection
+ * @NDP_OPENED_BY_COOKIE: it is, by a cookie of this connection, which is good only once
+ */
+enum ndp_opening {
+	NDP_OPENED_BY_DATA,
+	NDP_OPENED_BY_TOKEN,
+	NDP_OPENED_BY_COOKIE,
+};
+
 /* listen.c */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
-				 const struct ndp_key *key, bool by_cookie);
-bool ndp_listen_wary(const struct sock *lsk);
-void ndp_child_proven(struct ndp_sock *np);
+				 const struct ndp_key *key,
+				 enum ndp_opening how);
 void ndp_listen_flush(struct ndp_sock *lnp);
 struct sock *ndp_accept_dequeue(struct ndp_sock *lnp);
 void ndp_child_accepted(struct ndp_sock *np);
@@ -1060,7 +1154,7 @@ void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,
 u32 ndp_mtu_limit(struct ndp_sock *np);
 void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb);
 void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb);
-void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb, u32 max);
 
 /* netlink.c */
 int ndp_netlink_init(void);
@@ -1073,7 +1167,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 void ndp_send_pull(struct ndp_sock *np);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
-void ndp_send_cookie(struct ndp_sock *np, u64 cookie);
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		    enum ndp_type type, u8 flags, u64 cookie);
 void ndp_send_open(struct ndp_sock *np);
@@ -1094,11 +1188,10 @@ void ndp_path_good(struct ndp_paths *paths, u16 i);
 void ndp_path_trimmed(struct ndp_sock *np, u16 i);
 void ndp_path_lost(struct ndp_sock *np, u16 i);
 void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i);
-void ndp_path_asked_again(struct ndp_sock *np, u32 psn);
+void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
-void ndp_path_table_flush(struct ndp_net *nn);
 
 /**
  * struct ndp_path_spec - one configured path
@@ -1117,23 +1210,43 @@ struct ndp_path_spec {
 	struct rcu_head		rcu;
 };
 
+/* Length of the prefix that IPv4's addresses are mapped into. */
+#define NDP_PLEN_IP4		96
+
+/**
+ * struct ndp_path_prefix - what addresses a destination covers
+ * @addr:	prefix
+ * @plen:	its length; for one of IPv4, NDP_PLEN_IP4 more
+ */
+struct ndp_path_prefix {
+	struct in6_addr		addr;
+	u32			plen;
+};
+
 /**
  * struct ndp_path_dst - a destination with configured paths
+ * @node:	in ndp_net.path_table
  * @list:	in ndp_net.path_dsts, longest prefix first
- * @addr:	prefix
- * @plen:	its length; for one of IPv4, 96 more
+ * @prefix:	which addresses
  * @n:		number of paths
  * @paths:	struct ndp_path_spec
  * @rcu:	for readers
  */
 struct ndp_path_dst {
+	struct rhash_head	node;
 	struct list_head	list;
-	struct in6_addr		addr;
-	u8			plen;
+	struct ndp_path_prefix	prefix;
 	u16			n;
 	struct list_head	paths;
 	struct rcu_head		rcu;
 };
+
+int ndp_path_table_init(struct ndp_net *nn);
+void ndp_path_table_exit(struct ndp_net *nn);
+struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
+					 const struct ndp_path_prefix *prefix);
+int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst);
+void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst);
 
 /* pull.c */
 int ndp_pull_init(void);
@@ -1175,7 +1288,7 @@ void ndp_pull_request(struct ndp_sock *np);
 void ndp_pull_more(struct ndp_sock *np);
 int ndp_pull_priority(const struct ndp_sock *np);
 void ndp_pull_reorder(struct ndp_sock *np);
-void ndp_pull_even(struct ndp_sock *np);
+void ndp_pull_forget_turns(struct ndp_sock *np);
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
@@ -1200,8 +1313,8 @@ int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 		 u32 max);
 int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo);
 int ndp_send_wait(struct sock *sk, u32 size, long *timeo);
-void ndp_send_late(struct ndp_sock *np);
-bool ndp_rx_over(const struct sock *sk);
+void ndp_send_abort_late(struct ndp_sock *np);
+bool ndp_rx_at_end(const struct sock *sk);
 int ndp_rx_ended(struct sock *sk);
 int ndp_rx_may_wait(long timeo);
 void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail);
@@ -1238,7 +1351,7 @@ void ndp_rto_init(struct ndp_sock *np);
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);
 bool ndp_tomb_full(const struct ndp_net *nn);
-bool ndp_tomb_flooded(const struct ndp_net *nn);
+bool ndp_tomb_refuses(const struct ndp_net *nn, const struct ndp_key *key);
 u64 ndp_tomb_time(bool brief);
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb,
 		    bool brief);
@@ -1250,5 +1363,37 @@ void ndp_tomb_net_exit(struct ndp_net *nn);
 /* udp.c */
 int ndp_udp_get(struct net *net, int family);
 void ndp_udp_net_exit(struct ndp_net *nn);
+
+/* verify.c */
+bool ndp_listen_demands_cookie(const struct sock *lsk);
+
+/* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
+static inline bool ndp_is_unverified(const struct ndp_sock *np)
+{
+	return unlikely(np->unverified_at);
+}
+
+/* And its listener demands cookies: challenge it and do not pull.  Context: as above. */
+static inline bool ndp_must_verify(const struct ndp_sock *np)
+{
+	return ndp_is_unverified(np) &&
+	       ndp_listen_demands_cookie(np->unverified_at);
+}
+
+void ndp_unverified_begin(struct ndp_sock *np, struct sock *lsk);
+void ndp_unverified_end(struct ndp_sock *np);
+void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb);
+void ndp_unverified_sent(struct ndp_sock *np, const struct sk_buff *skb);
+u32 ndp_unverified_most(const struct ndp_sock *np);
+bool ndp_unverified_holds(struct ndp_sock *np, u32 len);
+void ndp_verified(struct ndp_sock *np, bool challenged);
+void ndp_verified_by_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+			    u16 path);
+void ndp_challenge(struct ndp_sock *np);
+bool ndp_check_challenge(struct ndp_sock *np, u64 now);
+void ndp_token_keep(struct ndp_sock *np, u64 value);
+void ndp_token_show(struct ndp_sock *np);
+void ndp_verify_net_init(struct ndp_net *nn);
+void ndp_verify_net_exit(struct ndp_net *nn);
 
 #endif /* _NDP_NDP_H */

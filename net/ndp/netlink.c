@@ -3,9 +3,9 @@
  * AF_NDP generic netlink: the namespace's table of configured paths, and the devices
  * on which lengths are repaired.
  *
- * include/uapi/linux/ndp.h is the manual.  Destinations are kept longest
- * prefix first, so that the first match is the best; a table has as many
- * entries as an operator has rules, not as many as there are hosts.
+ * include/uapi/linux/ndp.h is the manual.  The table has NDP_PATH_DSTS_MAX
+ * destinations at most, whoever is root of the namespace, and its memory is charged
+ * to who fills it.
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
@@ -24,18 +24,17 @@ static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
 	[NDP_A_IFINDEX] = { .type = NLA_U32 },
 };
 
-/* What a request names. */
+/* Attributes of a request. */
 struct ndp_path_req {
-	struct in6_addr addr;
-	u8	plen;
+	struct ndp_path_prefix dst;
 	bool	any;		/* no path named: all of the destination */
 	struct ndp_path_spec spec;
 };
 
-/* Prefix lengths of IPv4 are counted in what it is mapped into. */
+/* IPv4 prefixes are stored mapped into IPv6, so their lengths are 96 larger. */
 static u8 ndp_nl_plen_base(const struct in6_addr *addr)
 {
-	return ndp_is_ip4(addr) ? 128 - 32 : 0;
+	return ndp_is_ip4(addr) ? NDP_PLEN_IP4 : 0;
 }
 
 static int ndp_nl_addr(struct genl_info *info, int attr, struct in6_addr *addr)
@@ -84,11 +83,11 @@ static int ndp_path_parse_via(struct genl_info *info, struct ndp_path_req *req)
 
 	if (err)
 		return err;
-	if (ndp_is_ip4(&req->addr) != ndp_is_ip4(&req->spec.via)) {
+	if (ndp_is_ip4(&req->dst.addr) != ndp_is_ip4(&req->spec.via)) {
 		GENL_SET_ERR_MSG(info, "alias is not of the destination's family");
 		return -EINVAL;
 	}
-	if (!ndp_nl_is_prefix(&req->spec.via, req->plen)) {
+	if (!ndp_nl_is_prefix(&req->spec.via, req->dst.plen)) {
 		GENL_SET_ERR_MSG(info, "alias has bits beyond the prefix length");
 		return -EINVAL;
 	}
@@ -111,17 +110,17 @@ static int ndp_path_parse(struct genl_info *info, struct ndp_path_req *req)
 		GENL_SET_ERR_MSG(info, "destination is missing");
 		return -EINVAL;
 	}
-	err = ndp_nl_addr(info, NDP_A_DST, &req->addr);
+	err = ndp_nl_addr(info, NDP_A_DST, &req->dst.addr);
 	if (err)
 		return err;
-	base = ndp_nl_plen_base(&req->addr);
+	base = ndp_nl_plen_base(&req->dst.addr);
 	plen = a[NDP_A_PREFIX] ? nla_get_u8(a[NDP_A_PREFIX]) : 128 - base;
 	if (plen > 128 - base) {
 		GENL_SET_ERR_MSG(info, "prefix is longer than an address");
 		return -EINVAL;
 	}
-	req->plen = base + plen;
-	if (!ndp_nl_is_prefix(&req->addr, req->plen)) {
+	req->dst.plen = base + plen;
+	if (!ndp_nl_is_prefix(&req->dst.addr, req->dst.plen)) {
 		GENL_SET_ERR_MSG(info, "destination has bits beyond its prefix length");
 		return -EINVAL;
 	}
@@ -149,43 +148,29 @@ static bool ndp_path_same(const struct ndp_path_spec *a,
 	       a->entropy == b->entropy && a->mark == b->mark;
 }
 
-/* Context: path_lock held, as for the functions below. */
-static struct ndp_path_dst *ndp_path_dst_find(struct ndp_net *nn,
-					      const struct in6_addr *addr,
-					      u8 plen)
+/* Context: path_lock held, as for the functions below.  Return: it, or ERR_PTR. */
+static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn,
+					     const struct ndp_path_prefix *prefix,
+					     struct netlink_ext_ack *extack)
 {
 	struct ndp_path_dst *dst;
+	int err;
 
-	list_for_each_entry(dst, &nn->path_dsts, list)
-		if (ipv6_addr_equal(&dst->addr, addr) && dst->plen == plen)
-			return dst;
-	return NULL;
-}
-
-static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn,
-					     const struct in6_addr *addr,
-					     u8 plen)
-{
-	struct ndp_path_dst *dst, *pos;
-
-	dst = kzalloc(sizeof(*dst), GFP_KERNEL);
+	if (nn->n_path_dsts >= NDP_PATH_DSTS_MAX) {
+		NL_SET_ERR_MSG(extack, "namespace has 4096 destinations already");
+		return ERR_PTR(-ENOSPC);
+	}
+	dst = kzalloc(sizeof(*dst), GFP_KERNEL_ACCOUNT);
 	if (!dst)
-		return NULL;
-	dst->addr = *addr;
-	dst->plen = plen;
+		return ERR_PTR(-ENOMEM);
+	dst->prefix = *prefix;
 	INIT_LIST_HEAD(&dst->paths);
-	list_for_each_entry(pos, &nn->path_dsts, list)
-		if (pos->plen < plen)
-			break;
-	/* In front of the first shorter one, or at the end. */
-	list_add_tail_rcu(&dst->list, &pos->list);
+	err = ndp_path_table_add(nn, dst);
+	if (err) {
+		kfree(dst);
+		return ERR_PTR(err);
+	}
 	return dst;
-}
-
-static void ndp_path_dst_del(struct ndp_path_dst *dst)
-{
-	list_del_rcu(&dst->list);
-	kfree_rcu(dst, rcu);
 }
 
 static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
@@ -194,13 +179,13 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 	struct ndp_path_spec *spec, *pos;
 	struct ndp_path_dst *dst;
 
-	dst = ndp_path_dst_find(nn, &req->addr, req->plen);
+	dst = ndp_path_table_find(nn, &req->dst);
 	if (dst && dst->n >= NDP_PATHS_MAX) {
 		NL_SET_ERR_MSG(extack, "destination has 256 paths already");
 		return -ENOSPC;
 	}
 	if (dst) {
-		/* Random entropy may be asked for many times over. */
+		/* Several paths of random entropy may be configured. */
 		list_for_each_entry(pos, &dst->paths, list) {
 			if (ndp_path_same(pos, &req->spec) &&
 			    (pos->entropy || pos->mark ||
@@ -210,14 +195,14 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 			}
 		}
 	}
-	spec = kmemdup(&req->spec, sizeof(*spec), GFP_KERNEL);
+	spec = kmemdup(&req->spec, sizeof(*spec), GFP_KERNEL_ACCOUNT);
 	if (!spec)
 		return -ENOMEM;
 	if (!dst)
-		dst = ndp_path_dst_add(nn, &req->addr, req->plen);
-	if (!dst) {
+		dst = ndp_path_dst_add(nn, &req->dst, extack);
+	if (IS_ERR(dst)) {
 		kfree(spec);
-		return -ENOMEM;
+		return PTR_ERR(dst);
 	}
 	list_add_tail_rcu(&spec->list, &dst->paths);
 	WRITE_ONCE(dst->n, dst->n + 1);
@@ -231,7 +216,7 @@ static int ndp_path_remove(struct ndp_net *nn, const struct ndp_path_req *req,
 	struct ndp_path_dst *dst;
 	int found = 0;
 
-	dst = ndp_path_dst_find(nn, &req->addr, req->plen);
+	dst = ndp_path_table_find(nn, &req->dst);
 	if (!dst) {
 		NL_SET_ERR_MSG(extack, "destination has no configured paths");
 		return -ENOENT;
@@ -251,7 +236,7 @@ static int ndp_path_remove(struct ndp_net *nn, const struct ndp_path_req *req,
 		return -ENOENT;
 	}
 	if (!dst->n)
-		ndp_path_dst_del(dst);
+		ndp_path_table_del(nn, dst);
 	return 0;
 }
 
@@ -295,9 +280,9 @@ static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
 			  &ndp_genl, NLM_F_MULTI, NDP_CMD_PATH_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (ndp_nl_put_addr(skb, NDP_A_DST, &dst->addr) ||
+	if (ndp_nl_put_addr(skb, NDP_A_DST, &dst->prefix.addr) ||
 	    nla_put_u8(skb, NDP_A_PREFIX,
-		       dst->plen - ndp_nl_plen_base(&dst->addr)) ||
+		       dst->prefix.plen - ndp_nl_plen_base(&dst->prefix.addr)) ||
 	    (!ipv6_addr_any(&spec->via) &&
 	     ndp_nl_put_addr(skb, NDP_A_VIA, &spec->via)) ||
 	    nla_put_u16(skb, NDP_A_ENTROPY, ntohs(spec->entropy)) ||
@@ -309,34 +294,52 @@ static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* cb->args[0] counts the paths dumped so far. */
+/* cb->args[1] counts those of the destination's paths that were dumped. */
+static int ndp_nl_path_dump_dst(struct sk_buff *skb, struct netlink_callback *cb,
+				const struct ndp_path_dst *dst)
+{
+	const struct ndp_path_spec *spec;
+	long i = 0;
+	int err;
+
+	list_for_each_entry(spec, &dst->paths, list) {
+		if (i++ < cb->args[1])
+			continue;
+		err = ndp_path_fill(skb, cb, dst, spec);
+		if (err)
+			return err;
+		cb->args[1] = i;
+	}
+	return 0;
+}
+
+/* cb->args[0] counts the destinations dumped so far. */
 static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(skb->sk));
-	const struct ndp_path_spec *spec;
 	const struct ndp_path_dst *dst;
 	long i = 0;
 
 	mutex_lock(&nn->path_lock);
 	list_for_each_entry(dst, &nn->path_dsts, list) {
-		list_for_each_entry(spec, &dst->paths, list) {
-			if (i++ < cb->args[0])
-				continue;
-			if (ndp_path_fill(skb, cb, dst, spec))
-				goto out;
-			cb->args[0] = i;
-		}
+		if (i++ < cb->args[0])
+			continue;
+		if (ndp_nl_path_dump_dst(skb, cb, dst))
+			break;
+		cb->args[0] = i;
+		cb->args[1] = 0;
 	}
-out:
 	mutex_unlock(&nn->path_lock);
 	return skb->len;
 }
 
-/* A dump of connections' paths, and how far it is. */
+/* A dump of connections' paths, and how far it is; at cb->args[0]. */
 struct ndp_conn_dump {
+	struct rhashtable_iter	walk;
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
-	long			at;
+	const struct ndp_sock	*conn;	/* compared only */
+	u16			path;	/* its next */
 };
 
 static u32 ndp_left_out_us(const struct ndp_path *path)
@@ -381,26 +384,50 @@ static int ndp_conn_dump_one(struct ndp_sock *np, void *arg)
 {
 	struct ndp_conn_dump *d = arg;
 	int err = 0;
-	u16 i;
 
+	/* Whose last message was full: go on there. */
+	if (d->conn != np)
+		d->path = 0;
+	d->conn = np;
 	spin_lock_bh(&np->lock);
-	for (i = 0; !err && np->paths && i < np->paths->n; i++) {
-		if (d->at++ < d->cb->args[0])
-			continue;
-		err = ndp_conn_fill(d, np, &np->paths->path[i]);
-		if (!err)
-			d->cb->args[0] = d->at;
+	while (np->paths && d->path < np->paths->n) {
+		err = ndp_conn_fill(d, np, &np->paths->path[d->path]);
+		if (err)
+			break;
+		d->path++;
 	}
 	spin_unlock_bh(&np->lock);
 	return err;
 }
 
+static int ndp_nl_conn_start(struct netlink_callback *cb)
+{
+	struct ndp_conn_dump *d = kzalloc(sizeof(*d), GFP_KERNEL);
+
+	if (!d)
+		return -ENOMEM;
+	d->cb = cb;
+	ndp_conn_walk_begin(&d->walk);
+	cb->args[0] = (long)d;
+	return 0;
+}
+
 static int ndp_nl_conn_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct ndp_conn_dump d = { .skb = skb, .cb = cb };
+	struct ndp_conn_dump *d = (struct ndp_conn_dump *)cb->args[0];
 
-	ndp_conn_each(sock_net(skb->sk), ndp_conn_dump_one, &d);
+	d->skb = skb;
+	ndp_conn_walk(&d->walk, sock_net(skb->sk), ndp_conn_dump_one, d);
 	return skb->len;
+}
+
+static int ndp_nl_conn_done(struct netlink_callback *cb)
+{
+	struct ndp_conn_dump *d = (struct ndp_conn_dump *)cb->args[0];
+
+	ndp_conn_walk_end(&d->walk);
+	kfree(d);
+	return 0;
 }
 
 /* Context: RTNL.  Return: the device that a request names, or NULL and extack. */
@@ -499,7 +526,9 @@ static const struct genl_ops ndp_genl_ops[] = {
 		.dumpit = ndp_nl_path_dump,
 	}, {
 		.cmd = NDP_CMD_CONN_GET,
+		.start = ndp_nl_conn_start,
 		.dumpit = ndp_nl_conn_dump,
+		.done = ndp_nl_conn_done,
 	}, {
 		.cmd = NDP_CMD_REPAIR_ADD,
 		.flags = GENL_UNS_ADMIN_PERM,

@@ -78,6 +78,8 @@ static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	flow = ndp_path_flow(np, path);
 	flow.limit = limit;
 	skb->mark = flow.mark;
+	if (ndp_is_unverified(np))
+		ndp_unverified_sent(np, skb);
 	err = ndp_ip_send(net, sk, skb, &flow, dscp);
 	err = net_xmit_eval(err);
 	if (err)
@@ -85,7 +87,7 @@ static int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	return err;
 }
 
-/* The NDP header with what all types share. */
+/* Push an NDP header and fill the fields that all types share. */
 static struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 				     enum ndp_type type, u8 flags, u32 psn,
 				     u16 pathno)
@@ -98,7 +100,7 @@ static struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	nh->dport = np->inet.inet_dport;
 	nh->conn_id = np->entry.key.conn_id;
 	nh->psn = htonl(psn);
-	nh->path = htons(pathno);
+	nh->path = ndp_path_to_wire(np, pathno);
 	nh->len = 0;
 	nh->pull = 0;
 	np->rcv_window = ndp_window(np);
@@ -115,7 +117,7 @@ static struct sk_buff *ndp_alloc_control(void)
 	return skb;
 }
 
-/* A control packet that goes along @pathno, or NULL. */
+/* Make a control packet for path @pathno.  Return: the packet or NULL. */
 static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 					u8 flags, u32 psn, u16 pathno)
 {
@@ -128,7 +130,7 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 	return skb;
 }
 
-/* A control packet along the next path of its round.  Return: the path. */
+/* Send a control packet along the next path of its round.  Return: the path. */
 static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 			    u32 psn, u16 echo_path, u32 pull)
 {
@@ -243,14 +245,14 @@ void ndp_send_rst(struct ndp_sock *np)
  * ndp_send_cookie - ask the peer for its address' proof, or give ours
  * @np:		connection
  * @cookie:	the acceptor's number
+ * @flags:	NDP_F_TOKEN: it is for later connections, or of an earlier one; else 0
  *
  * Context: np->lock held.
  */
-void ndp_send_cookie(struct ndp_sock *np, u64 cookie)
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 {
 	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
 	struct sk_buff *skb;
-	u8 flags = 0;
 
 	if (!np->answered)
 		flags |= NDP_F_SYN;
@@ -334,7 +336,7 @@ struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn)
 	return NULL;
 }
 
-/* A new packet has the highest PSN. */
+/* Insert a new packet at the end: it has the highest PSN. */
 static void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct rb_node **p = &np->txq.rb_node, *parent = NULL;
@@ -347,7 +349,7 @@ static void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb)
 	rb_insert_color(&skb->rbnode, &np->txq);
 }
 
-static bool ndp_tx_is_old(const struct ndp_sock *np, const struct sk_buff *skb)
+static bool ndp_tx_upto_last(const struct ndp_sock *np, const struct sk_buff *skb)
 {
 	return !psn_before(np->snd_last, ndp_tx_cb(skb)->psn);
 }
@@ -363,8 +365,8 @@ static void ndp_tx_unlink(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	np->flight_pkts--;
 	np->flight_bytes -= skb->len;
-	if (ndp_tx_is_old(np, skb))
-		np->flight_old -= skb->len;
+	if (ndp_tx_upto_last(np, skb))
+		np->flight_upto_last -= skb->len;
 }
 
 static void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
@@ -375,11 +377,11 @@ static void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
 	list_add_tail(&cb->list, &np->flight);
 	np->flight_pkts++;
 	np->flight_bytes += skb->len;
-	if (ndp_tx_is_old(np, skb))
-		np->flight_old += skb->len;
+	if (ndp_tx_upto_last(np, skb))
+		np->flight_upto_last += skb->len;
 }
 
-/* Keep the packet for a pull (NACKed), or for sending it without one. */
+/* Queue a packet for retransmission: by a pull if NACKed, without one if lost. */
 static void ndp_tx_to_rtx(struct ndp_sock *np, struct sk_buff *skb, bool lost)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
@@ -444,10 +446,10 @@ static void ndp_wfree(struct sk_buff *skb)
 {
 	struct ndp_sock *np = ndp_sk(skb->sk);
 
-	atomic_inc(&np->tx_left);
-	/* Pairs with the one in ndp_qdisc_full(). */
+	atomic_inc(&np->tx_departed);
+	/* Pairs with the barrier in ndp_qdisc_full(). */
 	smp_mb__after_atomic();
-	/* Packets of a connection that has ended may be the last to know it. */
+	/* The connection may have ended, so take a reference only if there is one left. */
 	if (READ_ONCE(np->throttled) &&
 	    !test_and_set_bit(0, &np->tasklet_queued) &&
 	    refcount_inc_not_zero(&skb->sk->sk_refcnt))
@@ -469,12 +471,12 @@ void ndp_tasklet(struct tasklet_struct *t)
 
 static bool ndp_qdisc_full(struct ndp_sock *np)
 {
-	if (np->tx_seq - atomic_read(&np->tx_left) < NDP_QDISC_PKTS)
+	if (np->tx_seq - atomic_read(&np->tx_departed) < NDP_QDISC_PKTS)
 		return false;
 	WRITE_ONCE(np->throttled, true);
-	/* One may have left before it could see that we wait for it. */
+	/* Check again: a packet may have departed before its destructor saw @throttled. */
 	smp_mb();
-	if (np->tx_seq - atomic_read(&np->tx_left) >= NDP_QDISC_PKTS)
+	if (np->tx_seq - atomic_read(&np->tx_departed) >= NDP_QDISC_PKTS)
 		return true;
 	WRITE_ONCE(np->throttled, false);
 	return false;
@@ -506,7 +508,7 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	return pathno;
 }
 
-/* The skb that goes out for a packet of the send queue. */
+/* Make the skb that is transmitted for a packet of the send queue. */
 static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -566,6 +568,8 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	int err = -ENOMEM;
 	u16 pathno;
 
+	if (!np->opened)
+		ndp_token_show(np);
 	pathno = ndp_pick_path(np, cb);
 	out = ndp_tx_copy(np, skb);
 	if (out) {
@@ -602,7 +606,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 		np->silent_since = now;
 }
 
-/* Give a packet its number; from here on its bytes are fixed. */
+/* Assign a PSN; from here on the packet's bytes are fixed. */
 static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
@@ -620,13 +624,13 @@ static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 	ndp_tx_insert(np, skb);
 }
 
-/* The queue is empty behind this packet: what follows will be pushed. */
+/* LAST was sent: data written later is pushed without pulls. */
 static void ndp_mark_last(struct ndp_sock *np, struct sk_buff *skb)
 {
 	np->snd_last = ndp_tx_cb(skb)->psn;
-	np->flight_old = np->flight_bytes;
-	np->pushed_new = 0;
-	/* Of the pulls to come, those for what is missing. */
+	np->flight_upto_last = np->flight_bytes;
+	np->pushed_since_last = 0;
+	/* The receiver now pulls only packets that wait for retransmission. */
 	np->expect_pulls = min_t(s32, np->expect_pulls, np->rtx_pkts);
 }
 
@@ -637,7 +641,7 @@ static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb, bool fin,
 	ndp_tx_cb(skb)->pulled = !pushed;
 	ndp_send_packet(np, skb, pushed);
 	if (pushed)
-		np->pushed_new += skb->len;
+		np->pushed_since_last += skb->len;
 	if (ndp_tx_cb(skb)->flags & NDP_F_LAST)
 		ndp_mark_last(np, skb);
 }
@@ -666,9 +670,9 @@ static u32 ndp_iw_bytes(const struct ndp_sock *np)
 static bool ndp_may_push(const struct ndp_sock *np, u32 len)
 {
 	u32 window = min(ndp_iw_bytes(np), np->snd_window);
-	u32 used = np->flight_old + np->pushed_new;
+	u32 used = np->flight_upto_last + np->pushed_since_last;
 
-	/* Room for any packet is room for the first. */
+	/* If nothing is in use, any advertised room is enough for one packet. */
 	return used + len <= window || (!used && window);
 }
 
@@ -678,7 +682,7 @@ static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
 			      np->flight_bytes + len <= ndp_iw_bytes(np));
 }
 
-/* A tail that MSG_MORE may still fill stays. */
+/* Hold back a partial segment that MSG_MORE may still fill. */
 static bool ndp_held_back(const struct ndp_sock *np, const struct sk_buff *skb)
 {
 	return np->corked && skb->len < np->mss &&
@@ -693,7 +697,9 @@ static bool ndp_output_new(struct ndp_sock *np)
 	if (!skb || ndp_held_back(np, skb) ||
 	    np->snd_nxt - np->snd_una >= NDP_MAX_WINDOW)
 		return false;
-	ndp_mtu_cut(np, skb);
+	ndp_mtu_cut(np, skb, ndp_unverified_most(np));
+	if (ndp_unverified_holds(np, skb->len))
+		return false;
 	pulled = ndp_may_pull(np, skb->len);
 	if (!pulled && !ndp_may_push(np, skb->len))
 		return false;
@@ -704,7 +710,7 @@ static bool ndp_output_new(struct ndp_sock *np)
 	return true;
 }
 
-/* A packet without payload: bare opening, or FIN. */
+/* Send a packet without payload: a bare opening or a FIN. */
 static bool ndp_output_empty(struct ndp_sock *np, bool fin)
 {
 	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
@@ -722,11 +728,15 @@ static bool ndp_output_one(struct ndp_sock *np)
 
 	skb = ndp_list_first(&np->lost);
 	if (skb) {
+		if (ndp_unverified_holds(np, skb->len))
+			return false;
 		ndp_resend(np, skb);
 		return true;
 	}
 	skb = ndp_list_first(&np->rtx);
 	if (skb && np->credit) {
+		if (ndp_unverified_holds(np, skb->len))
+			return false;
 		np->credit--;
 		ndp_tx_cb(skb)->pulled = 1;
 		ndp_resend(np, skb);
@@ -735,6 +745,8 @@ static bool ndp_output_one(struct ndp_sock *np)
 	if (ndp_output_new(np))
 		return true;
 	if (np->fin_queued && !np->fin_sent && skb_queue_empty(&np->sendq)) {
+		if (ndp_unverified_holds(np, 0))
+			return false;
 		np->fin_sent = ndp_output_empty(np, true);
 		return np->fin_sent;
 	}
@@ -753,13 +765,14 @@ static bool ndp_output_one(struct ndp_sock *np)
 
 /*
  * Does anything wait that only the peer's credit can release?  Before it has answered
- * that is not so: it may not know the connection, and would refuse the question.
+ * that is not so: it may not know the connection, and would refuse the question.  What
+ * an unverified peer may not be sent waits for the answer to a challenge.
  */
 static bool ndp_is_stuck(const struct ndp_sock *np)
 {
 	const struct sk_buff *skb = skb_peek(&np->sendq);
 
-	if (np->throttled || !np->answered)
+	if (np->throttled || !np->answered || np->held_back)
 		return false;
 	return !list_empty(&np->rtx) || (skb && !ndp_held_back(np, skb)) ||
 	       (np->fin_queued && !np->fin_sent);

@@ -37,16 +37,104 @@ static __be16 ndp_random_entropy(void)
 	return htons(NDP_ENTROPY_MIN + get_random_u32_below(n));
 }
 
-/* Context: RCU read side. */
+/* The configured destinations. */
+
+static const struct rhashtable_params ndp_path_table_params = {
+	.head_offset = offsetof(struct ndp_path_dst, node),
+	.key_offset = offsetof(struct ndp_path_dst, prefix),
+	.key_len = sizeof(struct ndp_path_prefix),
+	.automatic_shrinking = true,
+};
+
+int ndp_path_table_init(struct ndp_net *nn)
+{
+	mutex_init(&nn->path_lock);
+	INIT_LIST_HEAD(&nn->path_dsts);
+	return rhashtable_init(&nn->path_table, &ndp_path_table_params);
+}
+
+/**
+ * ndp_path_table_find - the destination of exactly this prefix
+ * @nn:		namespace
+ * @prefix:	prefix
+ *
+ * Context: RCU read side, or path_lock held.
+ * Return: destination or NULL.
+ */
+struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
+					 const struct ndp_path_prefix *prefix)
+{
+	return rhashtable_lookup_fast(&nn->path_table, prefix,
+				      ndp_path_table_params);
+}
+
+/**
+ * ndp_path_table_add - add a destination
+ * @nn:		namespace
+ * @dst:	destination, of a prefix that has none
+ *
+ * Context: path_lock held.
+ * Return: 0, -ENOMEM, or what else keeps the table from growing.
+ */
+int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst)
+{
+	struct ndp_path_dst *pos;
+	int err;
+
+	err = rhashtable_insert_fast(&nn->path_table, &dst->node,
+				     ndp_path_table_params);
+	if (err)
+		return err;
+	nn->n_path_dsts++;
+	WRITE_ONCE(nn->path_plens[dst->prefix.plen],
+		   nn->path_plens[dst->prefix.plen] + 1);
+	/* Shown the longest prefix first, those of one length as they came. */
+	list_for_each_entry(pos, &nn->path_dsts, list)
+		if (pos->prefix.plen < dst->prefix.plen)
+			break;
+	list_add_tail(&dst->list, &pos->list);
+	return 0;
+}
+
+/**
+ * ndp_path_table_del - remove a destination
+ * @nn:		namespace
+ * @dst:	destination without paths, freed after a grace period
+ *
+ * Context: path_lock held.
+ */
+void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst)
+{
+	rhashtable_remove_fast(&nn->path_table, &dst->node, ndp_path_table_params);
+	nn->n_path_dsts--;
+	WRITE_ONCE(nn->path_plens[dst->prefix.plen],
+		   nn->path_plens[dst->prefix.plen] - 1);
+	list_del(&dst->list);
+	kfree_rcu(dst, rcu);
+}
+
+/*
+ * The longest prefix that covers a peer: one look into the table for each length
+ * that there is, 129 at most however many destinations.
+ *
+ * Context: RCU read side.
+ */
 static const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
 						      const struct in6_addr *daddr)
 {
+	int plen, least = ndp_is_ip4(daddr) ? NDP_PLEN_IP4 : 0;
 	const struct ndp_path_dst *dst;
+	struct ndp_path_prefix prefix;
 
-	list_for_each_entry_rcu(dst, &nn->path_dsts, list)
-		if (ndp_is_ip4(daddr) == ndp_is_ip4(&dst->addr) &&
-		    ipv6_prefix_equal(daddr, &dst->addr, dst->plen))
+	for (plen = 128; plen >= least; plen--) {
+		if (!READ_ONCE(nn->path_plens[plen]))
+			continue;
+		ipv6_addr_prefix(&prefix.addr, daddr, plen);
+		prefix.plen = plen;
+		dst = ndp_path_table_find(nn, &prefix);
+		if (dst)
 			return dst;
+	}
 	return NULL;
 }
 
@@ -60,7 +148,7 @@ static struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
 
 	if (ipv6_addr_any(&spec->via))
 		return addr;
-	ipv6_addr_prefix(&prefix, daddr, dst->plen);
+	ipv6_addr_prefix(&prefix, daddr, dst->prefix.plen);
 	for (i = 0; i < ARRAY_SIZE(addr.s6_addr32); i++)
 		addr.s6_addr32[i] ^= prefix.s6_addr32[i] ^ spec->via.s6_addr32[i];
 	return addr;
@@ -109,7 +197,12 @@ int ndp_paths_init(struct ndp_sock *np)
 
 	rcu_read_lock();
 	conf = ndp_path_configured(nn, daddr);
-	n = conf ? READ_ONCE(conf->n) : READ_ONCE(nn->n_paths);
+	n = conf ? READ_ONCE(conf->n) : 0;
+	/* Also while its first path is being added, or its last removed. */
+	if (!n) {
+		conf = NULL;
+		n = READ_ONCE(nn->n_paths);
+	}
 	paths = ndp_paths_alloc(n);
 	if (!paths)
 		goto out;
@@ -124,7 +217,7 @@ int ndp_paths_init(struct ndp_sock *np)
 			paths->path[i++].mark = spec->mark;
 		}
 	}
-	/* Also fills up what was removed meanwhile. */
+	/* Random paths also fill places of paths that were removed meanwhile. */
 	for (; i < n; i++) {
 		paths->path[i].daddr = *daddr;
 		paths->path[i].sport = ndp_random_entropy();
@@ -149,13 +242,13 @@ void ndp_paths_free(struct ndp_sock *np)
 
 /* The scoreboard. */
 
-/* Deviations that make an outlier. */
+/* Standard deviations beyond which a path is an outlier. */
 #define NDP_OUTLIER_SIGMA	3
 
-/* Counts of a round are halved at so many for each path. */
+/* Packets per path after which the counts of a round are halved. */
 #define NDP_SCORE_WINDOW	64
 
-/* A path is left out for so many round trips, doubled at most so often, at most so long. */
+/* How long an outlier is left out: round trips, doublings, and bounds in time. */
 #define NDP_OUT_RTTS		8
 #define NDP_OUT_DOUBLINGS	10
 #define NDP_OUT_MIN		(NDP_MSEC / 2)
@@ -208,7 +301,7 @@ static void ndp_round_decay(struct ndp_paths *paths, struct ndp_round *round)
 	}
 }
 
-/* Out of the permutation for a while, and forgotten what it did. */
+/* Leave a path out of the permutation for a while and clear its counts. */
 static void ndp_path_leave_out(struct ndp_round *round, struct ndp_score *s,
 			       u64 base_ns)
 {
@@ -272,7 +365,7 @@ void ndp_path_good(struct ndp_paths *paths, u16 i)
 	paths->path[i].acks++;
 	s->good++;
 	paths->data.good++;
-	/* Used from the next round on. */
+	/* The path is back in use from the next round on. */
 	if (s->state == NDP_PATH_PROBED)
 		s->state = NDP_PATH_USED;
 	ndp_round_decay(paths, &paths->data);
@@ -322,11 +415,11 @@ void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i)
 }
 
 /**
- * ndp_path_asked_again - a packet has come again that was answered
+ * ndp_path_answer_lost - a packet has come again that was answered
  * @np:		connection
  * @psn:	packet
  */
-void ndp_path_asked_again(struct ndp_sock *np, u32 psn)
+void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 {
 	const struct ndp_answered *a = &np->paths->answered[psn % NDP_ANSWERED];
 	struct ndp_round *round = &np->paths->control;
@@ -339,14 +432,14 @@ void ndp_path_asked_again(struct ndp_sock *np, u32 psn)
 	ndp_path_bad(np, round, s, true);
 }
 
-/* Is the path in the next round?  One that was left out, if its time is over, to see. */
+/* Is a path in the next round?  One whose time out is over is probed with one packet. */
 static bool ndp_path_in_round(struct ndp_score *s, u64 now)
 {
 	if (s->state == NDP_PATH_USED)
 		return true;
 	if (s->until > now)
 		return false;
-	/* Probed, and nothing bad was heard: it is as good as any. */
+	/* The probe was not reported lost or trimmed: use the path again. */
 	if (s->state == NDP_PATH_PROBED) {
 		s->state = NDP_PATH_USED;
 		return true;
@@ -356,7 +449,7 @@ static bool ndp_path_in_round(struct ndp_score *s, u64 now)
 	return true;
 }
 
-/* Those left out behind the others, which @len of @order are then. */
+/* Sort the paths in use to the front of the order; their number is the round's length. */
 static void ndp_round_choose(struct ndp_paths *paths, struct ndp_round *round)
 {
 	u64 now = ktime_get_ns(), first = U64_MAX;
@@ -398,7 +491,10 @@ u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
 
 	if (round->pos >= round->len) {
 		for (i = paths->n - 1; i > 0; i--) {
-			/* Drawn outside: swap() evaluates its arguments twice. */
+			/*
+			 * swap() evaluates its arguments twice, so draw the random number
+			 * before.
+			 */
 			j = get_random_u32_below(i + 1);
 			swap(round->order[i], round->order[j]);
 		}
@@ -460,7 +556,7 @@ struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path)
 }
 
 /* Context: no reader is left. */
-void ndp_path_table_flush(struct ndp_net *nn)
+void ndp_path_table_exit(struct ndp_net *nn)
 {
 	struct ndp_path_dst *dst, *next_dst;
 	struct ndp_path_spec *spec, *next;
@@ -470,9 +566,5 @@ void ndp_path_table_flush(struct ndp_net *nn)
 			kfree(spec);
 		kfree(dst);
 	}
-	INIT_LIST_HEAD(&nn->path_dsts);
+	rhashtable_destroy(&nn->path_table);
 }
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "path_kunit.c"
-#endif

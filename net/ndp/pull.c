@@ -43,18 +43,21 @@
 #include <linux/rtnetlink.h>
 #include "ndp.h"
 
-/* Turns passed over at once, no more. */
+/* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
 
-/* A late timer makes up for this many pulls at once, no more. */
+/* Pulls that a late timer may send at once to catch up. */
 #define NDP_PULL_BATCH		4
 
-/* Pulls left out to drain the queue of a port, of NDP_SWITCH_LIMIT packets. */
+/* Pulls to leave out so that a port's queue of NDP_SWITCH_LIMIT packets drains. */
 #define NDP_PULL_DRAIN		(NDP_SWITCH_LIMIT - 2)
+
+/* How many more DATA packets must come by other devices before a connection moves. */
+#define NDP_PULL_MOVE		64
 
 #define NDP_SHARE_FULL		1024
 #define NDP_SHARE_MIN		(NDP_SHARE_FULL / 16)
-/* Fewer pulled packets than this tell nothing about trimming. */
+/* Least number of pulled packets by which trimming is judged. */
 #define NDP_SHARE_SAMPLE	16
 
 static DEFINE_HASHTABLE(ndp_pullqs, 8);
@@ -78,7 +81,7 @@ static void ndp_pullq_put(struct ndp_pullq *q)
 		kfree_rcu(q, rcu);
 }
 
-/* The single device below, as often as there is exactly one. */
+/* Descend to the lowest device, as long as there is exactly one lower device. */
 static const struct net_device *ndp_bottom(const struct net_device *dev)
 {
 	struct net_device *lower, *only;
@@ -151,7 +154,7 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 	return (rate >> 10) * READ_ONCE(np->pullq->share);
 }
 
-/* What a pull takes of the link: times in nanoseconds. */
+/* Link time that a pull costs, in nanoseconds. */
 struct ndp_pull_cost {
 	u64	packet;		/* that it elicits */
 	u64	header;		/* of one that was trimmed */
@@ -183,7 +186,7 @@ int ndp_pull_priority(const struct ndp_sock *np)
 	if (priority != NDP_PRIORITY_AUTO)
 		return priority;
 	switch (of_socket) {
-	/* Numbers above TC_PRIO_BESTEFFORT, of traffic that gives way to it. */
+	/* These have larger numbers than TC_PRIO_BESTEFFORT but lower priority. */
 	case TC_PRIO_FILLER:
 		return -2;
 	case TC_PRIO_BULK:
@@ -192,13 +195,13 @@ int ndp_pull_priority(const struct ndp_sock *np)
 	return min_t(u32, of_socket, NDP_PRIORITY_MAX);
 }
 
-/* Its place among the classes, 0 is served first. */
+/* The class of a connection's priority; class 0 is served first. */
 static unsigned int ndp_pull_class(const struct ndp_sock *np)
 {
 	return NDP_PRIORITY_MAX - ndp_pull_priority(np);
 }
 
-/* The first class that waits, from @class on; NDP_PULL_CLASSES: none. */
+/* The first class from @class on that has waiting connections, or NDP_PULL_CLASSES. */
 static unsigned int ndp_pullq_waiting(const struct ndp_pullq *q,
 				      unsigned int class)
 {
@@ -207,13 +210,13 @@ static unsigned int ndp_pullq_waiting(const struct ndp_pullq *q,
 	return class;
 }
 
-/* Percent of the pulls that lower classes have a right to. */
+/* Percentage of pulls that is reserved for lower classes. */
 static u32 ndp_pullq_low_share(const struct ndp_pullq *q)
 {
 	return READ_ONCE(ndp_pernet(dev_net(q->dev))->pull_low_share);
 }
 
-/* To the end of its class.  Context: np->lock and q->lock held. */
+/* Queue a connection at the tail of its class.  Context: np->lock and q->lock held. */
 static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 {
 	np->pull_class = ndp_pull_class(np);
@@ -260,7 +263,7 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 		  min(headers, cost.packet);
 }
 
-/* Would a connection be the next, if it queued?  Context: q->lock held. */
+/* Is no connection waiting that would be served before this one?  Context: q->lock held. */
 static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 				    const struct ndp_sock *np)
 {
@@ -270,7 +273,7 @@ static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 	       (first > ndp_pull_class(np) && !ndp_pullq_low_share(q));
 }
 
-/* Take a turn right now if that is due and the pace allows it. */
+/* Grant a pull at once if the pace allows it and nobody waits before this connection. */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pullq *q = np->pullq;
@@ -279,13 +282,16 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	bool ok;
 
 	spin_lock(&q->lock);
-	/* Better a little early than in a packet of its own. */
+	/*
+	 * Half a packet early is better than a PULL packet of its own: the pull rides on
+	 * the ACK.
+	 */
 	ok = !q->dead && q->next <= now + cost.packet / 2 &&
 	     ndp_pullq_nobody_before(q, np);
 	if (ok) {
 		ndp_pullq_charge(q, cost, now, false);
-		/* The link has time to spare, which pays for a turn. */
-		np->pull_debt -= !!np->pull_debt;
+		/* The link was idle, so one of the turns taken is forgiven. */
+		np->turns_taken -= !!np->turns_taken;
 	}
 	spin_unlock(&q->lock);
 	return ok;
@@ -319,7 +325,7 @@ void ndp_pull_reorder(struct ndp_sock *np)
 	    READ_ONCE(np->pull_class) == ndp_pull_class(np))
 		return;
 	spin_lock(&q->lock);
-	/* Not in the round: being served, and queued anew after that. */
+	/* A connection that is being served is queued again, in its new class, after that. */
 	if (np->pull_queued && !list_empty(&np->pull_node)) {
 		list_del(&np->pull_node);
 		ndp_pullq_add_tail(q, np);
@@ -406,11 +412,11 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 
 	for (i = 0; round && i < NDP_PULL_SKIP; i++) {
 		np = list_first_entry(round, struct ndp_sock, pull_node);
-		if (!np->pull_debt || list_is_singular(round)) {
-			np->pull_debt = 0;
+		if (!np->turns_taken || list_is_singular(round)) {
+			np->turns_taken = 0;
 			return np;
 		}
-		np->pull_debt--;
+		np->turns_taken--;
 		list_move_tail(&np->pull_node, round);
 	}
 	return NULL;
@@ -445,7 +451,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	else
 		np->pull_queued = false;
 	spin_unlock(&q->lock);
-	/* What was earned on another device meanwhile goes to its queue. */
+	/* If the connection moved to another device meanwhile, queue its pulls there. */
 	if (!again)
 		ndp_pull_request(np);
 	spin_unlock(&np->lock);
@@ -490,8 +496,11 @@ void ndp_pull_detach(struct ndp_sock *np)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	np->pull_debt = 0;
-	/* Not in the round although queued: being served, which will see. */
+	np->turns_taken = 0;
+	/*
+	 * A connection that is being served is not in the list; ndp_pullq_serve() sees the
+	 * change.
+	 */
 	queued = np->pull_queued && !list_empty(&np->pull_node);
 	if (queued) {
 		list_del_init(&np->pull_node);
@@ -503,8 +512,45 @@ void ndp_pull_detach(struct ndp_sock *np)
 	ndp_pullq_put(q);
 }
 
+/* Has the connection a pull queue that still works, or a device that needs none? */
+static bool ndp_pull_has_device(const struct ndp_sock *np)
+{
+	return np->pullq_dev && !(np->pullq && READ_ONCE(np->pullq->dead));
+}
+
+/*
+ * DATA of a multihomed host's connection comes in by several devices.  It keeps the pull
+ * queue of one until most of its DATA comes in by another: each move loses its place
+ * among the waiting connections and its turns.
+ */
+static bool ndp_pull_stays(struct ndp_sock *np, const struct net_device *dev)
+{
+	if (!ndp_pull_has_device(np))
+		return false;
+	if (np->pullq_dev == dev) {
+		np->elsewhere_in -= !!np->elsewhere_in;
+		return true;
+	}
+	return np->pullq && ++np->elsewhere_in < NDP_PULL_MOVE;
+}
+
+static void ndp_pull_attach(struct ndp_sock *np, const struct net_device *dev)
+{
+	struct ndp_pullq *q;
+
+	q = dev->flags & IFF_LOOPBACK ? NULL : ndp_pullq_find(ndp_bottom(dev));
+	if (q && !refcount_inc_not_zero(&q->ref))
+		q = NULL;
+	if (np->pullq)
+		NDP_INC(sock_net(ndp_to_sk(np)), PULLQ_MOVED);
+	ndp_pull_detach(np);
+	np->pullq = q;
+	np->pullq_dev = dev;
+	np->elsewhere_in = 0;
+}
+
 /**
- * ndp_pull_device - note the device that a packet came in by
+ * ndp_pull_device - note the device that DATA came in by
  * @np:		connection
  * @dev:	device
  *
@@ -512,32 +558,24 @@ void ndp_pull_detach(struct ndp_sock *np)
  */
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
 {
-	struct ndp_pullq *q;
-
-	if (np->pullq_dev == dev && !(np->pullq && READ_ONCE(np->pullq->dead)))
-		return;
-	q = dev->flags & IFF_LOOPBACK ? NULL : ndp_pullq_find(ndp_bottom(dev));
-	if (q && !refcount_inc_not_zero(&q->ref))
-		q = NULL;
-	ndp_pull_detach(np);
-	np->pullq = q;
-	np->pullq_dev = dev;
+	if (!ndp_pull_stays(np, dev))
+		ndp_pull_attach(np, dev);
 }
 
 /**
- * ndp_pull_even - the sender has nothing more: its turns are forgotten
+ * ndp_pull_forget_turns - the sender has nothing more: its turns are forgotten
  * @np:		connection
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_even(struct ndp_sock *np)
+void ndp_pull_forget_turns(struct ndp_sock *np)
 {
 	struct ndp_pullq *q = np->pullq;
 
-	if (!q || !READ_ONCE(np->pull_debt))
+	if (!q || !READ_ONCE(np->turns_taken))
 		return;
 	spin_lock(&q->lock);
-	np->pull_debt = 0;
+	np->turns_taken = 0;
 	spin_unlock(&q->lock);
 }
 
@@ -550,32 +588,33 @@ void ndp_pull_even(struct ndp_sock *np)
  */
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
 {
-	ndp_pull_device(np, dev);
+	if (!ndp_pull_has_device(np))
+		ndp_pull_attach(np, dev);
 	if (np->pullq)
 		atomic_inc(&np->pullq->headers);
 }
 
-/* First windows are over.  Context: q->lock held. */
+/* First windows have ended: let the port's queue drain.  Context: q->lock held. */
 static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			    u64 now)
 {
-	if (q->cut_in < NDP_SWITCH_LIMIT)
+	if (q->pushed_trimmed_in < NDP_SWITCH_LIMIT)
 		return;
-	q->cut_in = 0;
+	q->pushed_trimmed_in = 0;
 	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.packet;
 }
 
-/* A round trip's worth of arrivals: is the pace right?  Context: q->lock held. */
-static void ndp_pullq_judge(struct ndp_pullq *q)
+/* Adapt the pull rate to what a round trip's arrivals say.  Context: q->lock held. */
+static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 {
-	bool pushed = (q->pushed_in + q->pushed_before) * 10 > q->pulled_in;
+	bool pushed = (q->pushed_in + q->pushed_in_prev) * 10 > q->pulled_in;
 
 	if (q->trimmed_in * 4 <= q->pulled_in)
 		q->share = min_t(u32, q->share + NDP_SHARE_FULL / 100,
 				 NDP_SHARE_FULL);
 	else if (!pushed)
 		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
-	q->pushed_before = q->pushed_in;
+	q->pushed_in_prev = q->pushed_in;
 	q->pushed_in = 0;
 	q->pulled_in = 0;
 	q->trimmed_in = 0;
@@ -598,11 +637,11 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 		return;
 	spin_lock(&q->lock);
 	if (!pulled && !trimmed)
-		np->pull_debt++;
+		np->turns_taken++;
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
-	q->cut_in += !pulled && trimmed;
+	q->pushed_trimmed_in += !pulled && trimmed;
 	if (q->pulled_in < NDP_SHARE_SAMPLE)
 		goto out;
 	now = ktime_get_ns();
@@ -610,7 +649,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 		goto out;
 	if (!q->pushed_in)
 		ndp_pullq_drain(q, ndp_pull_cost(np), now);
-	ndp_pullq_judge(q);
+	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(np->srtt_ns, np->rto_ns / 3);
 out:
 	spin_unlock(&q->lock);
@@ -701,7 +740,7 @@ static int ndp_netdev_event(struct notifier_block *nb, unsigned long event,
 	rcu_read_lock();
 	q = ndp_pullq_find(dev);
 	rcu_read_unlock();
-	/* RTNL keeps it: only NETDEV_UNREGISTER below removes it. */
+	/* RTNL keeps the queue alive: only NETDEV_UNREGISTER below removes it. */
 	switch (event) {
 	case NETDEV_REGISTER:
 		if (!q)
@@ -735,7 +774,3 @@ void ndp_pull_exit(void)
 	/* Replays NETDEV_UNREGISTER for all devices. */
 	unregister_netdevice_notifier(&ndp_netdev_nb);
 }
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "pull_kunit.c"
-#endif

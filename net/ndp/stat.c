@@ -22,6 +22,7 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_NACK_OUT] = "NackOut",
 	[NDP_STAT_PULL_OUT] = "PullOut",
 	[NDP_STAT_PULLED_OUT] = "PulledOut",
+	[NDP_STAT_PULLQ_MOVED] = "PullqMoved",
 	[NDP_STAT_PROBE_OUT] = "ProbeOut",
 	[NDP_STAT_COOKIE_OUT] = "CookieOut",
 	[NDP_STAT_OPEN_OUT] = "OpenOut",
@@ -50,8 +51,12 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_SPURIOUS] = "SpuriousTimeouts",
 	[NDP_STAT_MTU_HOLE] = "MtuHole",
 	[NDP_STAT_GIVEN_UP] = "GivenUp",
+	[NDP_STAT_ORPHANS_STALLED] = "OrphansStalled",
+	[NDP_STAT_ORPHANS_EXCESS] = "OrphansExcess",
 	[NDP_STAT_ACTIVE_OPENS] = "ActiveOpens",
 	[NDP_STAT_PASSIVE_OPENS] = "PassiveOpens",
+	[NDP_STAT_HELD_BACK] = "HeldBack",
+	[NDP_STAT_UNVERIFIED_END] = "UnverifiedEnded",
 	[NDP_STAT_TOMB_HITS] = "TombstoneHits",
 	[NDP_STAT_REMARKED_IN] = "RemarkedIn",
 	[NDP_STAT_REPAIRED] = "Repaired",
@@ -83,7 +88,7 @@ static u64 ndp_stat_sum(const struct ndp_net *nn, int i)
 	return sum;
 }
 
-/* With what each processor has taken or given back and not told yet. */
+/* Pages charged, with the per-CPU reserves that are not yet accounted globally. */
 static long ndp_mem_pages(void)
 {
 	long sum = atomic_long_read(ndp_prot.memory_allocated);
@@ -105,6 +110,7 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 			   ndp_stat_sum(nn, i));
 	seq_printf(seq, "SockInUse %d\n", sock_prot_inuse_get(net, &ndp_prot) +
 						sock_prot_inuse_get(net, &ndp6_prot));
+	seq_printf(seq, "Orphans %d\n", atomic_read(&nn->orphans));
 	seq_printf(seq, "Tombstones %d\n", READ_ONCE(nn->tombs));
 	seq_printf(seq, "MemBytes %lld\n", percpu_counter_sum(&nn->mem));
 	seq_printf(seq, "MemPages %ld\n", ndp_mem_pages());

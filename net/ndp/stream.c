@@ -72,7 +72,7 @@ int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	return 0;
 }
 
-/* Take a tail that has room off the queue, so that it does not leave. */
+/* Unlink the last packet if it has room, so that it is not sent while it is filled. */
 static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 {
 	struct sk_buff *skb;
@@ -92,12 +92,12 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 }
 
 /**
- * ndp_send_late - the connection may have ended while we were filling
+ * ndp_send_abort_late - the connection may have ended while we were filling
  * @np:		connection
  *
  * Context: lock_sock held, and something was queued.
  */
-void ndp_send_late(struct ndp_sock *np)
+void ndp_send_abort_late(struct ndp_sock *np)
 {
 	if (ndp_to_sk(np)->sk_state != TCP_CLOSE)
 		return;
@@ -106,7 +106,7 @@ void ndp_send_late(struct ndp_sock *np)
 	spin_unlock_bh(&np->lock);
 }
 
-/* Queue a filled skb and let go what may. */
+/* Queue a filled skb and send what may be sent. */
 static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 			   bool corked)
 {
@@ -126,10 +126,10 @@ static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 	if (np->cork_at)
 		ndp_timer_update(np);
 	spin_unlock_bh(&np->lock);
-	ndp_send_late(np);
+	ndp_send_abort_late(np);
 }
 
-/* The namespace's memory is full: what this socket has queued goes first. */
+/* Namespace memory is full: wait until this socket's queued data has been acknowledged. */
 static bool ndp_must_wait(const struct sock *sk)
 {
 	return ndp_mem_full(sk) && READ_ONCE(sk->sk_wmem_queued);
@@ -148,7 +148,7 @@ static bool ndp_send_room(struct ndp_sock *np, u32 size)
 	return ok;
 }
 
-/* Nothing more can be sent. */
+/* The error for writing to a socket that cannot send any more. */
 static bool ndp_send_ended(const struct sock *sk)
 {
 	int state = READ_ONCE(sk->sk_state);
@@ -213,7 +213,7 @@ static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
 	return copied ?: err;
 }
 
-/* MSG_FASTOPEN: connect, and what is sent opens. */
+/* MSG_FASTOPEN: connect first; the data then opens the connection. */
 static int ndp_send_connect(struct socket *sock, struct msghdr *msg)
 {
 	struct sockaddr *addr = msg->msg_name;
@@ -255,7 +255,7 @@ int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo)
 		return -EPIPE;
 	if (ndp_sync_opening(sk) && !*timeo)
 		return -EAGAIN;
-	/* What they could say is nothing to us; wrong ones are refused. */
+	/* Control messages have no effect, but malformed ones are refused. */
 	sockcm_init(&sockc, sk);
 	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
 		return -EINVAL;
@@ -291,7 +291,7 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		}
 	}
 	if (err && copied)
-		/* The write ends here; nobody knows whether more will come. */
+		/* A partial write ends here, and the application may never write again. */
 		ndp_queue_tail(np, NULL, false, false);
 	if (copied)
 		err = copied;
@@ -347,7 +347,7 @@ void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* Keep the packet that a time stamp is told of: the last that is read. */
+/* Remember the last packet read, whose time stamp is reported. */
 void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 		  struct sk_buff **stamped)
 {
@@ -382,17 +382,17 @@ static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	return n;
 }
 
-/* Nothing to read, and ndp_rx_over().  Return: 0 for end of file, or an error. */
+/* Result of reading at the end of the stream.  Return: 0 for end of file, or an error. */
 int ndp_rx_ended(struct sock *sk)
 {
-	if (sock_flag(sk, SOCK_DONE))
+	if (READ_ONCE(ndp_sk(sk)->rcv_fin))
 		return 0;
 	if (READ_ONCE(sk->sk_err))
 		return sock_error(sk);
 	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
-/* Nothing to read yet.  Return: 1 to wait for it, or an error. */
+/* May the reader wait for data?  Return: 1, or an error. */
 int ndp_rx_may_wait(long timeo)
 {
 	if (!timeo)
@@ -406,14 +406,14 @@ int ndp_rx_may_wait(long timeo)
  * Nothing more will come.  To be asked before the queue is looked at: what comes last
  * may come with the end.
  */
-bool ndp_rx_over(const struct sock *sk)
+bool ndp_rx_at_end(const struct sock *sk)
 {
-	return sock_flag(sk, SOCK_DONE) || READ_ONCE(sk->sk_err) ||
+	return READ_ONCE(ndp_sk(sk)->rcv_fin) || READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
-/* Has anything come behind @tail?  Whoever saw the end sees all before it. */
+/* Has data arrived behind @tail?  A reader that saw the end sees all data before it. */
 static bool ndp_rx_more(struct ndp_sock *np, const struct sk_buff *tail)
 {
 	bool more;
@@ -426,7 +426,7 @@ static bool ndp_rx_more(struct ndp_sock *np, const struct sk_buff *tail)
 
 static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
 {
-	if (ndp_rx_over(sk))
+	if (ndp_rx_at_end(sk))
 		return true;
 	return ndp_has_messages(ndp_sk(sk)) ? ndp_readable(ndp_sk(sk)) :
 	       skb_peek_tail(&sk->sk_receive_queue) != tail;
@@ -460,7 +460,7 @@ void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
-/* Who waits for a peer that speaks first.  Context: process. */
+/* Send the opening now for a caller that waits for the peer to speak.  Context: process. */
 void ndp_open_now(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
@@ -490,7 +490,7 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	}
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
-	/* Reading nothing waits as well, but only once. */
+	/* A read of 0 bytes waits for data too, but only once. */
 	while (len || !copied) {
 		n = 0;
 		if (!len && ndp_inq(np))
@@ -506,10 +506,10 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		}
 		if (copied >= target)
 			break;
-		over = ndp_rx_over(sk);
+		over = ndp_rx_at_end(sk);
 		if (over && ndp_rx_more(np, tail))
 			continue;
-		/* What was read is told first, an error by the next call. */
+		/* Return the bytes read so far; the next call reports the error. */
 		if (copied && (over || !timeo || signal_pending(current)))
 			break;
 		n = over ? ndp_rx_ended(sk) : ndp_rx_may_wait(timeo);
@@ -550,7 +550,7 @@ static __poll_t ndp_poll_write(struct sock *sk)
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	/* Room may have come before the flag was seen. */
+	/* Check again: room may have appeared before SOCK_NOSPACE was set. */
 	smp_mb__after_atomic();
 	return ndp_writable(sk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
@@ -568,7 +568,7 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
 		return ndp_poll_listen(np);
-	/* Whoever waits to read alone waits for a peer that speaks first. */
+	/* A caller that polls for input alone expects the peer to speak first. */
 	if (state == TCP_SYN_SENT &&
 	    (poll_requested_events(wait) & (EPOLLIN | EPOLLOUT)) == EPOLLIN)
 		ndp_open_now(np);
@@ -606,7 +606,7 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct ndp_sock *np = ndp_sk(sk);
 	int n;
 
-	/* There is no urgent data. */
+	/* SIOCATMARK: there is no urgent data. */
 	if (cmd == SIOCATMARK)
 		return put_user(0, (int __user *)arg);
 	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)

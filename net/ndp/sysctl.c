@@ -15,9 +15,18 @@
  *			it what arrives is taken for trimmed, and writers wait.
  *			0: the bound of all namespaces together, an eighth of
  *			memory, is the only one
+ * net.ndp.max_orphans	connections that no process has any more, whose data their
+ *			peers have not taken yet; what is more is reset.  Half of
+ *			it is for those whose peers take something.  As for TCP,
+ *			by default one for each 256 KiB of memory
  * net.ndp.rst_rate	how often strangers are told that there is no connection, or
- *			nobody who listens: packets per second, in bursts of up to a tenth
- *			of a second; 0: always
+ *			nobody who listens, and peers that a connection was aborted:
+ *			packets per second, in bursts of up to a tenth of a second;
+ *			0: always
+ * net.ndp.amplification  how many times the bytes that came from an address may be sent to
+ *			it before its owner has shown that it gets them (verify.c);
+ *			3 as in QUIC, 0: without bound, on a fabric where nobody can
+ *			forge addresses
  * net.ndp.tombstones_max  connections remembered past their end; while there are
  *			as many, what arrives opens another by a cookie only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
@@ -34,8 +43,12 @@ static const int ndp_rate_min;
 static const int ndp_rate_max = 1600000;
 static const int ndp_share_min;
 static const int ndp_share_max = 100;
+static const int ndp_orphans_min;
+static const int ndp_orphans_max = INT_MAX;
 static const int ndp_rst_rate_min;
 static const int ndp_rst_rate_max = 1000000000;
+static const int ndp_amplification_min;
+static const int ndp_amplification_max = 1000;
 static const int ndp_tombs_min;
 static const int ndp_tombs_max = INT_MAX;
 static const int ndp_mem_min;
@@ -86,7 +99,10 @@ static const struct ctl_table ndp_sysctls[] = {
 	NDP_SYSCTL_INT("pull_rate_mbit", pull_rate_mbit, ndp_rate_min, ndp_rate_max),
 	NDP_SYSCTL_INT("pull_low_share", pull_low_share, ndp_share_min, ndp_share_max),
 	NDP_SYSCTL_INT("mem_max_kb", mem_max_kb, ndp_mem_min, ndp_mem_max),
+	NDP_SYSCTL_INT("max_orphans", max_orphans, ndp_orphans_min, ndp_orphans_max),
 	NDP_SYSCTL_INT("rst_rate", rst_rate, ndp_rst_rate_min, ndp_rst_rate_max),
+	NDP_SYSCTL_INT("amplification", amplification, ndp_amplification_min,
+		       ndp_amplification_max),
 	NDP_SYSCTL_INT("tombstones_max", tombs_max, ndp_tombs_min, ndp_tombs_max),
 	NDP_SYSCTL("udp_port", udp_port, ndp_port_min, ndp_port_max,
 		   ndp_proc_udp_port),
@@ -103,11 +119,14 @@ int ndp_sysctl_net_init(struct net *net)
 	nn->pull_rate_mbit = 0;
 	nn->pull_low_share = 0;
 	nn->mem_max_kb = 0;
+	nn->max_orphans = min(totalram_pages() >> (NDP_ORPHANS_SHIFT - PAGE_SHIFT),
+			      (unsigned long)NDP_ORPHANS_MAX);
 	nn->rst_rate = NDP_RST_RATE;
+	nn->amplification = NDP_AMPLIFICATION;
 	nn->tombs_max = NDP_TOMBSTONES_MAX;
 	nn->udp_port = NDP_UDP_PORT;
 
-	/* One more than there are: older kernels end a table by an empty one. */
+	/* Older kernels need an empty entry at the end of the table. */
 	table = kcalloc(ARRAY_SIZE(ndp_sysctls) + 1, sizeof(*table),
 			GFP_KERNEL);
 	if (!table)

@@ -49,7 +49,7 @@ static int ndp_tcp_option_find(int optname)
 	return -1;
 }
 
-/* In force: what was set, or the sysctl. */
+/* The value in force: the socket's own, or TCP's sysctl. */
 static int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 {
 	const struct net *net = sock_net(&np->inet.sk);
@@ -85,7 +85,7 @@ void ndp_tcp_options_init(struct ndp_sock *np)
 		np->tcp_option[i] = ndp_tcp_options[i].initial;
 }
 
-/* TCP_CORK is taken away. */
+/* TCP_CORK was cleared: send the partial segment. */
 static void ndp_send_corked(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
@@ -95,7 +95,7 @@ static void ndp_send_corked(struct ndp_sock *np)
 	spin_unlock_bh(&np->lock);
 }
 
-/* TCP counts retransmissions instead of seconds: 1, 3, 7 ... */
+/* Convert seconds to TCP's count of retransmissions: 1, 3, 7 ... */
 static int ndp_defer_seconds(int seconds)
 {
 	int sum = 0, step = 1, n;
@@ -107,7 +107,7 @@ static int ndp_defer_seconds(int seconds)
 	return sum;
 }
 
-/* What is remembered of a value in bounds. */
+/* Clamp a value to the option's bounds, as TCP does. */
 static int ndp_tcp_option_kept(enum ndp_tcp_option_id id, int val)
 {
 	switch (id) {
@@ -200,7 +200,7 @@ static u8 ndp_tcp_state(const struct ndp_sock *np)
 
 	if (state != TCP_ESTABLISHED)
 		return state;
-	if (ndp_over(np))
+	if (ndp_both_finished(np))
 		return TCP_CLOSE;
 	if (!np->fin_queued)
 		return np->rcv_fin ? TCP_CLOSE_WAIT : TCP_ESTABLISHED;
@@ -252,19 +252,6 @@ void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 }
 
 /**
- * ndp_orphan_time - how long a closed half waits for the peer's (TCP_LINGER2)
- * @np:		connection
- *
- * Return: nanoseconds.
- */
-u64 ndp_orphan_time(const struct ndp_sock *np)
-{
-	int seconds = ndp_tcp_option(np, NDP_TCP_LINGER2);
-
-	return (u64)max(seconds, 0) * NSEC_PER_SEC;
-}
-
-/**
  * ndp_user_timeout - how long the application waits for a peer
  * @np:		connection
  *
@@ -273,6 +260,23 @@ u64 ndp_orphan_time(const struct ndp_sock *np)
 u64 ndp_user_timeout(const struct ndp_sock *np)
 {
 	return (u64)ndp_tcp_option(np, NDP_TCP_USER_TIMEOUT) * NDP_MSEC;
+}
+
+/**
+ * ndp_orphan_time - how long a connection that no process has waits for its peer
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ * Return: nanoseconds: for the peer to take more of what was written
+ * (TCP_USER_TIMEOUT), or, once it has all, to finish as well (TCP_LINGER2).
+ */
+u64 ndp_orphan_time(const struct ndp_sock *np)
+{
+	int seconds = ndp_tcp_option(np, NDP_TCP_LINGER2);
+
+	if (!ndp_fin_acked(np))
+		return ndp_user_timeout(np) ?: NDP_ORPHAN_TIME;
+	return (u64)max(seconds, 0) * NSEC_PER_SEC;
 }
 
 static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)

@@ -113,8 +113,10 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 		at = min(at, np->cork_at);
 	if (np->keep_at)
 		at = min(at, np->keep_at);
-	if (np->orphan_at)
-		at = min(at, np->orphan_at);
+	if (np->orphan_since)
+		at = min(at, np->orphan_since + ndp_orphan_time(np));
+	if (np->challenge_at)
+		at = min(at, np->challenge_at);
 	return at;
 }
 
@@ -152,7 +154,6 @@ void ndp_timer_stop(struct ndp_sock *np)
 	np->syn_at = 0;
 	np->cork_at = 0;
 	np->keep_at = 0;
-	np->orphan_at = 0;
 	np->timer_at = U64_MAX;
 	if (hrtimer_try_to_cancel(&np->timer) == 1) {
 		np->timer_held = false;
@@ -160,12 +161,12 @@ void ndp_timer_stop(struct ndp_sock *np)
 	}
 }
 
-/* Is the packet still in the local qdisc?  Then its time has not begun. */
+/* Is the packet still in the local qdisc?  Then its timeout has not begun. */
 static bool ndp_still_local(const struct ndp_sock *np,
 			    const struct ndp_tx_cb *cb)
 {
 	return !cb->local_drop &&
-	       (s32)(cb->tx_seq - atomic_read(&np->tx_left)) >= 0;
+	       (s32)(cb->tx_seq - atomic_read(&np->tx_departed)) >= 0;
 }
 
 static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
@@ -181,7 +182,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tx_lost(np, skb);
 }
 
-/* Silence doubles the timeout, once in it: packets of one round time out one by one. */
+/* Double the timeout once per timeout: packets of one round time out one by one. */
 static void ndp_rto_back_off(struct ndp_sock *np, u64 now)
 {
 	if (now < np->backoff_next)
@@ -206,7 +207,7 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 		bool enough = timeout && np->backoff > 2;
 
-		/* Those that were put off have the time of now. */
+		/* Packets that were put off in this run carry the current time. */
 		if (cb->sent_at == now || (cb->sent_at + rto > now && !enough))
 			break;
 		if (ndp_still_local(np, cb) || enough) {
@@ -253,18 +254,41 @@ static void ndp_check_probe(struct ndp_sock *np, u64 now)
 	np->probe_at = now + np->probe_ns;
 }
 
+/*
+ * A peer takes nothing of what an orphan has for it, or has all and does not finish.
+ * Return: the connection has ended.
+ */
+static bool ndp_orphan_over(struct ndp_sock *np, u64 now)
+{
+	bool acked = ndp_fin_acked(np);
+	u64 idle = now - np->orphan_since;
+
+	if (!np->orphan_since)
+		return false;
+	if (idle < ndp_orphan_time(np))
+		return idle >= NDP_ORPHAN_STALLED && ndp_orphan_limit(np, true);
+	if (!acked)
+		NDP_INC(sock_net(ndp_to_sk(np)), ORPHANS_STALLED);
+	/*
+	 * A peer that has acknowledged everything learns of the end when it sends again,
+	 * as in TCP.
+	 */
+	ndp_conn_abort(np, 0, !acked && !ndp_is_unverified(np));
+	return true;
+}
+
 static void ndp_timer_run(struct ndp_sock *np, u64 now)
 {
-	if (np->orphan_at && np->orphan_at <= now) {
-		/* As TCP: the peer learns of it when it sends something. */
-		ndp_conn_abort(np, 0, false);
+	if (ndp_orphan_over(np, now))
 		return;
-	}
 	if (ndp_given_up(np, now) || ndp_keepalive_check(np, now)) {
 		NDP_INC(sock_net(ndp_to_sk(np)), GIVEN_UP);
-		ndp_conn_abort(np, ETIMEDOUT, true);
+		/* An unverified address gets no reset: its owner may never have sent anything. */
+		ndp_conn_abort(np, ETIMEDOUT, !ndp_is_unverified(np));
 		return;
 	}
+	if (ndp_check_challenge(np, now))
+		return;
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);
@@ -282,14 +306,14 @@ enum hrtimer_restart ndp_timer(struct hrtimer *t)
 
 	spin_lock(&np->lock);
 	if (hrtimer_is_queued(t)) {
-		/* Started again meanwhile: the reference is that run's now. */
+		/* The timer was restarted meanwhile, and the new run owns the reference. */
 		spin_unlock(&np->lock);
 		return HRTIMER_NORESTART;
 	}
 	np->timer_held = false;
 	np->timer_at = U64_MAX;
 	if (ndp_to_sk(np)->sk_state != TCP_CLOSE) {
-		/* Under the lock: nothing noted before is later than this. */
+		/* Read the clock under the lock, so that no stored time is later than this one. */
 		ndp_timer_run(np, ktime_get_ns());
 		ndp_timer_update(np);
 	}
@@ -297,7 +321,3 @@ enum hrtimer_restart ndp_timer(struct hrtimer *t)
 	sock_put(ndp_to_sk(np));
 	return HRTIMER_NORESTART;
 }
-
-#if IS_ENABLED(CONFIG_KUNIT)
-#include "timer_kunit.c"
-#endif

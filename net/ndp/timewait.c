@@ -12,8 +12,11 @@
  *
  * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of
  * them, what arrives opens by cookies only, and their connections leave none
- * (cookie.c), unless they are aborted.  With twice as many and some to spare nothing
- * opens at all until the oldest have gone.  A reboot forgets them.
+ * (cookie.c), unless we abort them.  There is room for twice as many and some to
+ * spare.  A peer may have as many tombstones as there are places left, and opens
+ * nothing while it has more: one that leaves them as fast as it can fills half of
+ * the room, two such fill two thirds, and a stranger always finds a place.  A reboot
+ * forgets all.
  */
 #include "ndp.h"
 
@@ -30,19 +33,46 @@ bool ndp_tomb_full(const struct ndp_net *nn)
 	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max);
 }
 
+/*
+ * To whom a tombstone is counted.  Who has one address of IPv6 has the other
+ * addresses of its /64 as well.  Some share a count by chance, which nobody can
+ * bring about.
+ */
+static u16 ndp_tomb_peer(const struct ndp_net *nn, const struct ndp_key *key)
+{
+	const struct in6_addr *addr = &key->initiator;
+	size_t len = ndp_is_ip4(addr) ? sizeof(*addr) : sizeof(*addr) / 2;
+
+	return siphash(addr, len, &nn->cookie_key) % NDP_TOMB_PEERS;
+}
+
 /**
- * ndp_tomb_flooded - are there so many that no more connections may begin?
+ * ndp_tomb_refuses - has a peer so many that it may begin no connection?
  * @nn:		namespace
+ * @key:	of the acceptor's entry
  *
  * Connections that end in order leave none once the table is full; of those that are
  * aborted this is the bound.
  *
+ * Context: any.
  * Return: yes.
  */
-bool ndp_tomb_flooded(const struct ndp_net *nn)
+bool ndp_tomb_refuses(const struct ndp_net *nn, const struct ndp_key *key)
 {
-	return READ_ONCE(nn->tombs) >
-	       2LL * READ_ONCE(nn->tombs_max) + NDP_TOMBSTONES_SPARE;
+	s64 room = 2LL * READ_ONCE(nn->tombs_max) + NDP_TOMBSTONES_SPARE -
+		   READ_ONCE(nn->tombs);
+
+	return READ_ONCE(nn->tomb_peers[ndp_tomb_peer(nn, key)]) >= room;
+}
+
+/* One tombstone more or, by -1, less.  Context: tomb_lock held. */
+static void ndp_tomb_count(struct ndp_net *nn, const struct ndp_tombstone *tomb,
+			   int n)
+{
+	u32 *of_peer = &nn->tomb_peers[tomb->peer];
+
+	WRITE_ONCE(*of_peer, *of_peer + n);
+	WRITE_ONCE(nn->tombs, nn->tombs + n);
 }
 
 /* Context: tomb_lock held.  Return: when the next expires, or U64_MAX. */
@@ -55,7 +85,7 @@ static u64 ndp_tomb_reap_list(struct ndp_net *nn, struct list_head *list,
 		if (tomb->expires > now)
 			return tomb->expires;
 		list_del_init(&tomb->list);
-		WRITE_ONCE(nn->tombs, nn->tombs - 1);
+		ndp_tomb_count(nn, tomb, -1);
 		ndp_entry_remove(&tomb->entry);
 		kfree_rcu(tomb, rcu);
 	}
@@ -97,7 +127,7 @@ static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
 
 	tomb->expires = ktime_get_ns() + ndp_tomb_time(brief);
 	list_add_tail(&tomb->list, list);
-	/* A pending work runs no later than the head of either list needs. */
+	/* Pending work runs no later than the head of either list expires. */
 	if (list_is_singular(list))
 		mod_delayed_work(system_wq, &nn->tomb_work,
 				 nsecs_to_jiffies(NDP_TOMB_BRIEF) + 1);
@@ -113,17 +143,18 @@ static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
  */
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb, bool brief)
 {
+	tomb->peer = ndp_tomb_peer(nn, &tomb->entry.key);
 	spin_lock_bh(&nn->tomb_lock);
 	ndp_tomb_queue(nn, tomb, brief);
-	WRITE_ONCE(nn->tombs, nn->tombs + 1);
+	ndp_tomb_count(nn, tomb, 1);
 	spin_unlock_bh(&nn->tomb_lock);
 }
 
-/* The peer tells, after the end, that it has nothing left to retransmit. */
+/* The peer has nothing left to retransmit: shorten the tombstone's life. */
 static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
 {
 	spin_lock_bh(&nn->tomb_lock);
-	/* In no list while it is being removed. */
+	/* A tombstone that is being removed is in no list. */
 	if (!list_empty(&tomb->list) &&
 	    tomb->expires > ktime_get_ns() + NDP_TOMB_BRIEF) {
 		list_del(&tomb->list);
@@ -158,7 +189,7 @@ void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
 		return;
 	if (tomb->aborted)
-		ndp_send_reply(net, skb, NDP_RST, 0, 0);
+		ndp_refuse(net, skb);
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
 		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST, 0);

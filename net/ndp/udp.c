@@ -74,7 +74,8 @@ static int ndp_udp_err_lookup(struct sock *udp, struct sk_buff *skb)
 }
 
 /*
- * A host that does not speak NDP refuses an opening by "port unreachable".
+ * A host that does not speak NDP refuses an opening by "port unreachable", and one whose
+ * address somebody forged refuses our answers so.
  * All other errors are soft: another path may work, and the timers give up in
  * the end.  ICMP returns 8 bytes behind the IP header on old hosts: without
  * the NDP header there is nobody to tell.
@@ -99,7 +100,8 @@ static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 	if (!np)
 		return;
 	spin_lock_bh(&np->lock);
-	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
+	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT ||
+	    ndp_is_unverified(np))
 		ndp_conn_abort(np, ECONNREFUSED, false);
 	spin_unlock_bh(&np->lock);
 	sock_put(ndp_to_sk(np));
@@ -107,7 +109,7 @@ static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 
 static int ndp_udp_open(struct net *net, int family, struct socket **udp)
 {
-	/* No checksums, neither sent nor asked for: see ip.c. */
+	/* UDP checksums are neither sent nor required, see ip.c. */
 	struct udp_port_cfg cfg = {
 		.family = family,
 		.local_udp_port = htons(ndp_pernet(net)->udp_port),
@@ -155,6 +157,15 @@ int ndp_udp_get(struct net *net, int family)
 	return err;
 }
 
+/**
+ * ndp_udp_net_exit - the namespace receives no more
+ * @nn:		namespace
+ *
+ * udp_tunnel_sock_release() waits before it unhashes, not after: packets that have
+ * found the socket may be in ndp_rcv() for another grace period.
+ *
+ * Context: process.
+ */
 void ndp_udp_net_exit(struct ndp_net *nn)
 {
 	if (nn->udp)

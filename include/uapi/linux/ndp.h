@@ -185,7 +185,9 @@ struct ndp_info {
  * prefix that covers a connection's peer gives the paths that the connection
  * starts with.  Without an entry the peer is reached over net.ndp.paths
  * entropy values drawn at random.  Changing the table needs CAP_NET_ADMIN in
- * the namespace's user namespace; connections that exist keep their paths.
+ * the namespace's user namespace; connections that exist keep their paths.  There are
+ * at most NDP_PATH_DSTS_MAX destinations with NDP_PATHS_MAX paths each; beyond that,
+ * ENOSPC.
  */
 #define NDP_GENL_NAME		"ndp"
 #define NDP_GENL_VERSION	1
@@ -258,5 +260,8 @@ enum ndp_attr {
 
 /** Paths in one destination's list, and in a connection. */
 #define NDP_PATHS_MAX		256
+
+/** Destinations in a namespace's table; another is ENOSPC. */
+#define NDP_PATH_DSTS_MAX	4096
 
 #endif /* _UAPI_LINUX_NDP_H */

@@ -3,6 +3,7 @@
  * KUnit: which cookies are good.
  */
 #include <kunit/test.h>
+#include "cookie.c"
 
 struct ndp_cookie_test {
 	struct ndp_net	*nn;
@@ -97,10 +98,47 @@ static void ndp_cookie_test_retire(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, ndp_cookie_make(t->nn, &t->key)));
 }
 
+static bool ndp_token_test_good(struct ndp_cookie_test *t, u64 token, bool *stale)
+{
+	struct ndphdr nh = { };
+
+	ndp_hdr_set_cookie(&nh, token);
+	return ndp_token_good(t->nn, &t->key.initiator, &nh, stale);
+}
+
+/* A token is of one address and of an hour; in the second half it is renewed. */
+static void ndp_cookie_test_token(struct kunit *test)
+{
+	struct ndp_cookie_test *t = test->priv;
+	u64 token = ndp_token_make(t->nn, &t->key.initiator);
+	u64 now = ndp_token_now();
+	bool stale;
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, ndp_token_test_good(t, token, &stale));
+	KUNIT_EXPECT_FALSE(test, stale);
+	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, token));
+	KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, ndp_cookie_make(t->nn, &t->key),
+						     &stale));
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, token ^ BIT_ULL(i), &stale));
+	t->key.conn_id ^= cpu_to_be64(1);
+	KUNIT_EXPECT_TRUE(test, ndp_token_test_good(t, token, &stale));
+	t->key.initiator.s6_addr32[3] ^= htonl(1);
+	KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, token, &stale));
+	t->key.initiator.s6_addr32[3] ^= htonl(1);
+	/* Of the future, and of before the boot. */
+	for (i = 1; i <= 2; i++) {
+		token = ndp_token_value(t->nn, &t->key.initiator, i == 1 ? now + 1 : 0);
+		KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, token, &stale));
+	}
+}
+
 static struct kunit_case ndp_cookie_cases[] = {
 	KUNIT_CASE(ndp_cookie_test_bits),
 	KUNIT_CASE(ndp_cookie_test_age),
 	KUNIT_CASE(ndp_cookie_test_retire),
+	KUNIT_CASE(ndp_cookie_test_token),
 	{}
 };
 

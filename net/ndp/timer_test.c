@@ -3,6 +3,7 @@
  * KUnit: retransmission timeout.
  */
 #include <kunit/test.h>
+#include "timer.c"
 
 static struct ndp_sock *ndp_timer_test_sock(struct kunit *test)
 {

@@ -3,6 +3,7 @@
  * KUnit: packet numbers, their window and their wrap.
  */
 #include <kunit/test.h>
+#include "input.c"
 
 static void ndp_psn_test_before(struct kunit *test)
 {

@@ -3,6 +3,7 @@
  * KUnit: turns of a pull queue (NDP paper, sections 3.2 and 5.1).
  */
 #include <kunit/test.h>
+#include "pull.c"
 
 #define NDP_PULL_TEST_N		5
 
@@ -64,7 +65,7 @@ static void ndp_pull_test_debt(struct kunit *test)
 	int i, sum = 0;
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++) {
-		t->np[i]->pull_debt = had[i];
+		t->np[i]->turns_taken = had[i];
 		sum += had[i];
 	}
 	ndp_pull_test_take(t, 120 * NDP_PULL_TEST_N - sum, 0);
@@ -80,9 +81,9 @@ static void ndp_pull_test_alone(struct kunit *test)
 
 	for (i = 1; i < NDP_PULL_TEST_N; i++)
 		list_del_init(&t->np[i]->pull_node);
-	t->np[0]->pull_debt = 50;
+	t->np[0]->turns_taken = 50;
 	KUNIT_EXPECT_PTR_EQ(test, ndp_pullq_turn(&t->q, 0), t->np[0]);
-	KUNIT_EXPECT_EQ(test, t->np[0]->pull_debt, 0);
+	KUNIT_EXPECT_EQ(test, t->np[0]->turns_taken, 0);
 }
 
 /* However much is to be passed over, it is not done in one go. */
@@ -92,10 +93,10 @@ static void ndp_pull_test_bounded(struct kunit *test)
 	int i, sum = 0;
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
-		t->np[i]->pull_debt = 1000;
+		t->np[i]->turns_taken = 1000;
 	KUNIT_EXPECT_NULL(test, ndp_pullq_turn(&t->q, 0));
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
-		sum += t->np[i]->pull_debt;
+		sum += t->np[i]->turns_taken;
 	KUNIT_EXPECT_EQ(test, sum, 1000 * NDP_PULL_TEST_N - NDP_PULL_SKIP);
 }
 

@@ -3,6 +3,7 @@
  * KUnit: a round of paths is a permutation of all (NDP paper, section 3.1.1).
  */
 #include <kunit/test.h>
+#include "path.c"
 
 static void ndp_path_test_rounds(struct kunit *test)
 {
@@ -169,11 +170,11 @@ static void ndp_path_test_answers(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, np->paths);
 	for (psn = 0; psn < 40; psn++)
 		ndp_path_answered(np->paths, psn, psn % 4);
-	ndp_path_asked_again(np, 33);
+	ndp_path_answer_lost(np, 33);
 	KUNIT_EXPECT_EQ(test, np->paths->path[1].control.state, NDP_PATH_OUT);
 	KUNIT_EXPECT_EQ(test, np->paths->path[0].control.state, NDP_PATH_USED);
 	/* Too long ago to be known. */
-	ndp_path_asked_again(np, 33 + NDP_ANSWERED);
+	ndp_path_answer_lost(np, 33 + NDP_ANSWERED);
 	KUNIT_EXPECT_EQ(test, np->paths->path[0].control.state, NDP_PATH_USED);
 	kfree(np->paths);
 }

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP address verification: is the peer where its packets say it is?
+ *
+ * A first window opens a connection without a handshake, so its source address may be
+ * forged, and the application's answer would go to a third host.  Until a peer has
+ * shown that it gets what is sent to its address, its connection is unverified:
+ *
+ * - It is sent no more than net.ndp.amplification times the bytes that it sent, but at
+ *   least one packet, cut to what is left (QUIC's rule, RFC 9000, section 8.1).  What
+ *   the limit holds back is not probed for and not sent at a timeout: a challenge
+ *   (COOKIE) goes instead, one a timeout, which doubles.
+ * - An answer to the first packet that we sent verifies it: that answer echoes 48 random
+ *   bits, our first PSN and the path number, which is masked with a random number on the
+ *   wire (path_mask).  A good cookie, or a good token, verifies it too.  Cumulative
+ *   numbers acknowledge nothing before.
+ * - A listener counts its unverified connections.  While they, or the unaccepted ones,
+ *   are more than half its backlog, openings need a cookie (cookie.c), and those that are
+ *   open are asked for one and pulled from only then.
+ * - One that has not been verified after NDP_GIVE_UP is ended without a word; while its
+ *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
+ *
+ * Whoever had to be challenged or was held back is given a token: a number that proves
+ * its address in later connections, as TCP Fast Open's cookie does.  The initiator keeps
+ * it and shows it beside its next first window to that host, so that only the first large
+ * answer pays a round trip.
+ *
+ * What comes by the loopback device was not forged by another host, and needs no proof.
+ *
+ * Non-goals: peers that are where they say.  Against them there are the backlog, the
+ * bounds of memory and the application.
+ */
+#include <linux/jhash.h>
+#include "ndp.h"
+
+/* The first challenge of a connection that nothing holds back: most never need one. */
+#define NDP_CHALLENGE_IDLE	(1000 * NDP_MSEC)
+
+/* An unverified connection's time while its listener or memory is under pressure. */
+#define NDP_UNVERIFIED_SHORT	(3000 * NDP_MSEC)
+
+/**
+ * ndp_listen_demands_cookie - does a listener open connections by cookies only?
+ * @lsk:	listener
+ *
+ * Context: any.
+ * Return: yes.
+ */
+bool ndp_listen_demands_cookie(const struct sock *lsk)
+{
+	const struct ndp_sock *lnp = (const struct ndp_sock *)lsk;
+	u32 most = max_t(u32, READ_ONCE(lsk->sk_ack_backlog),
+			 atomic_read(&lnp->unverified));
+
+	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
+}
+
+/**
+ * ndp_unverified_begin - nothing shows yet that the peer is where it says
+ * @np:		connection, fresh
+ * @lsk:	its listener
+ *
+ * Context: nobody else sees @np.
+ */
+void ndp_unverified_begin(struct ndp_sock *np, struct sock *lsk)
+{
+	sock_hold(lsk);
+	np->unverified_at = lsk;
+	atomic_inc(&ndp_sk(lsk)->unverified);
+	np->unverified_since = ktime_get_ns();
+	np->challenge_at = np->unverified_since + NDP_CHALLENGE_IDLE;
+	np->challenge_ns = NDP_CHALLENGE_IDLE;
+}
+
+/**
+ * ndp_unverified_end - the listener no longer counts the connection
+ * @np:		connection, verified or over
+ *
+ * Context: np->lock held, or nobody else sees @np.
+ */
+void ndp_unverified_end(struct ndp_sock *np)
+{
+	struct sock *lsk = np->unverified_at;
+
+	if (!lsk)
+		return;
+	np->unverified_at = NULL;
+	np->challenge_at = 0;
+	np->held_back = false;
+	atomic_dec(&ndp_sk(lsk)->unverified);
+	sock_put(lsk);
+}
+
+/**
+ * ndp_verified - the peer has shown that it gets what is sent to its address
+ * @np:		connection
+ * @challenged:	by a cookie that it was asked for
+ *
+ * What was held back leaves by the caller's ndp_output().
+ *
+ * Context: np->lock held.
+ */
+void ndp_verified(struct ndp_sock *np, bool challenged)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	bool give = challenged || np->held_back;
+
+	ndp_unverified_end(np);
+	if (give)
+		ndp_send_cookie(np, ndp_token_make(nn, &np->peer), NDP_F_TOKEN);
+}
+
+/**
+ * ndp_verified_by_answer - has an answer shown what only its addressee can know?
+ * @np:		connection
+ * @cb:		packet of ours that is answered
+ * @path:	path that the answer echoes, unmasked
+ *
+ * Context: np->lock held.
+ */
+void ndp_verified_by_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+			    u16 path)
+{
+	if (ndp_is_unverified(np) && cb->psn == np->isn && cb->path == path)
+		ndp_verified(np, false);
+}
+
+/**
+ * ndp_unverified_received - a packet of the peer raises what it may be sent
+ * @np:		unverified connection
+ * @skb:	packet, data at the UDP header
+ *
+ * Context: np->lock held.
+ */
+void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	np->unverified_in += skb->len + ndp_outer_len(np) - sizeof(struct udphdr);
+}
+
+/**
+ * ndp_unverified_sent - count a packet against the limit
+ * @np:		unverified connection
+ * @skb:	packet, data at the NDP header
+ *
+ * Context: np->lock held.
+ */
+void ndp_unverified_sent(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	np->unverified_out += skb->len + ndp_outer_len(np);
+}
+
+/* Payload that an unverified peer may be sent in one packet. */
+static s64 ndp_unverified_room(const struct ndp_sock *np)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	u32 factor = READ_ONCE(nn->amplification);
+
+	if (!factor)
+		return S64_MAX;
+	return (s64)factor * np->unverified_in - np->unverified_out -
+	       ndp_outer_len(np) - NDP_HDR_LEN;
+}
+
+/* The limit holds something back: a challenge goes after a timeout's silence. */
+static void ndp_hold_back(struct ndp_sock *np)
+{
+	if (np->held_back)
+		return;
+	np->held_back = true;
+	NDP_INC(sock_net(ndp_to_sk(np)), HELD_BACK);
+	np->challenge_ns = ndp_rto(np);
+	np->challenge_at = min(np->challenge_at,
+			       ktime_get_ns() + np->challenge_ns);
+}
+
+/**
+ * ndp_unverified_most - how much payload may the next new packet have?
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ * Return: bytes; at least one of the first packet, whose answer verifies the peer.
+ */
+u32 ndp_unverified_most(const struct ndp_sock *np)
+{
+	if (!ndp_is_unverified(np) || np->snd_nxt != np->isn)
+		return U32_MAX;
+	return clamp_t(s64, ndp_unverified_room(np), 1, U32_MAX);
+}
+
+/**
+ * ndp_unverified_holds - does the limit hold a numbered packet back?
+ * @np:		connection
+ * @len:	its payload
+ *
+ * Context: np->lock held.
+ * Return: yes; it stays in its queue.
+ */
+bool ndp_unverified_holds(struct ndp_sock *np, u32 len)
+{
+	if (!ndp_is_unverified(np) || np->snd_nxt == np->isn ||
+	    ndp_unverified_room(np) >= (s64)len)
+		return false;
+	ndp_hold_back(np);
+	return true;
+}
+
+/**
+ * ndp_challenge - ask the peer to show that it gets what is sent to its address
+ * @np:		unverified connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_challenge(struct ndp_sock *np)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+
+	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key), 0);
+}
+
+/* How long may it stay unverified? */
+static u64 ndp_unverified_limit(const struct ndp_sock *np)
+{
+	if (ndp_must_verify(np) || ndp_mem_full(&np->inet.sk) ||
+	    ndp_listener_full(np, np->rcv_truesize))
+		return NDP_UNVERIFIED_SHORT;
+	return NDP_GIVE_UP;
+}
+
+/**
+ * ndp_check_challenge - challenge a peer whose time has come, or give it up
+ * @np:		connection
+ * @now:	ktime_get_ns()
+ *
+ * Context: np->lock held; the caller has a reference.
+ * Return: the connection was ended.
+ */
+bool ndp_check_challenge(struct ndp_sock *np, u64 now)
+{
+	if (!np->challenge_at || np->challenge_at > now)
+		return false;
+	if (now - np->unverified_since >= ndp_unverified_limit(np)) {
+		NDP_INC(sock_net(ndp_to_sk(np)), UNVERIFIED_END);
+		ndp_conn_abort(np, ETIMEDOUT, false);
+		return true;
+	}
+	ndp_challenge(np);
+	np->challenge_at = now + np->challenge_ns;
+	np->challenge_ns *= 2;
+	return false;
+}
+
+/* The initiator's memory of tokens: by the pair of addresses, the newest stays. */
+
+#define NDP_TOKENS	256
+
+/**
+ * struct ndp_token - a number that a host gave us, for later
+ * @peer:	that host
+ * @local:	address of ours that the number vouches for
+ * @value:	it
+ */
+struct ndp_token {
+	struct in6_addr		peer;
+	struct in6_addr		local;
+	u64			value;
+};
+
+static struct ndp_token *ndp_token_slot(struct ndp_net *nn,
+					const struct ndp_sock *np)
+{
+	u32 hash = jhash(&np->local, sizeof(np->local),
+			 jhash(&np->peer, sizeof(np->peer), 0));
+
+	return &nn->tokens[hash % NDP_TOKENS];
+}
+
+/* Context: token_lock held.  The table is made when the first token comes. */
+static bool ndp_tokens_alloc(struct ndp_net *nn)
+{
+	if (!nn->tokens)
+		WRITE_ONCE(nn->tokens, kcalloc(NDP_TOKENS, sizeof(*nn->tokens),
+					       GFP_ATOMIC | __GFP_NOWARN));
+	return nn->tokens;
+}
+
+/**
+ * ndp_token_keep - keep the token that an acceptor gave
+ * @np:		connection, its initiator
+ * @value:	token
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_token_keep(struct ndp_sock *np, u64 value)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+
+	spin_lock(&nn->token_lock);
+	if (ndp_tokens_alloc(nn))
+		*ndp_token_slot(nn, np) = (struct ndp_token) {
+			.peer = np->peer, .local = np->local, .value = value,
+		};
+	spin_unlock(&nn->token_lock);
+}
+
+/**
+ * ndp_token_show - show the acceptor a token, if it gave one
+ * @np:		connection whose first packet is about to leave
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_token_show(struct ndp_sock *np)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	const struct ndp_token *token;
+	u64 value = 0;
+
+	if (np->acceptor || !READ_ONCE(nn->tokens))
+		return;
+	spin_lock(&nn->token_lock);
+	token = ndp_token_slot(nn, np);
+	if (ipv6_addr_equal(&token->peer, &np->peer) &&
+	    ipv6_addr_equal(&token->local, &np->local))
+		value = token->value;
+	spin_unlock(&nn->token_lock);
+	if (value)
+		ndp_send_cookie(np, value, NDP_F_TOKEN);
+}
+
+void ndp_verify_net_init(struct ndp_net *nn)
+{
+	spin_lock_init(&nn->token_lock);
+}
+
+void ndp_verify_net_exit(struct ndp_net *nn)
+{
+	kfree(nn->tokens);
+}

@@ -61,6 +61,8 @@
 #define LOWAT		0x10000
 /* Starts when another one ends. */
 #define AFTER		INT64_MAX
+/* These separate the words of a matrix; a file from Windows has \r. */
+#define BLANKS		" \t\r\n"
 
 enum proto {
 	PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES, PROTOS
@@ -343,22 +345,30 @@ static bool parse_proto(const char *name, enum proto *proto)
 	return false;
 }
 
+/* A connection-matrix file also has comments, blank lines and two headings. */
+static bool holds_flow(const char *line)
+{
+	line += strspn(line, BLANKS);
+	return *line && *line != '#' && strncmp(line, "Nodes", 5) &&
+	       strncmp(line, "Connections", 11);
+}
+
 /* "SRC->DST", then words with a number each, or a protocol's name. */
 static bool parse_flow(char *line)
 {
 	enum proto proto = opt.proto;
 	long long value[] = { n_flows + 1, 0, 0 };
 	static const char *const words[] = { "id", "start", "size" };
-	char *word = strtok(line, " \t\n"), *number, *end;
+	char *word = strtok(line, BLANKS), *number, *end;
 	unsigned int i;
 	int src, dst, at;
 
 	if (sscanf(word, "%d->%d%n", &src, &dst, &at) != 2 || word[at])
 		return false;
-	while ((word = strtok(NULL, " \t\n"))) {
+	while ((word = strtok(NULL, BLANKS))) {
 		for (i = 0; i < ARRAY_SIZE(words) && strcmp(word, words[i]); i++)
 			;
-		number = strtok(NULL, " \t\n");
+		number = strtok(NULL, BLANKS);
 		if (number && !strcmp(word, "proto") && parse_proto(number, &proto))
 			continue;
 		if (i == ARRAY_SIZE(words) || !number)
@@ -386,8 +396,7 @@ static void read_matrix(void)
 		err(EXIT_FAILURE, "%s", opt.matrix);
 	while (fgets(line, sizeof(line), f)) {
 		number++;
-		if (strncmp(line, "Nodes", 5) && strncmp(line, "Connections", 11) &&
-		    !strchr("#\r\n", line[0]) && !parse_flow(line))
+		if (holds_flow(line) && !parse_flow(line))
 			errx(EXIT_FAILURE,
 			     "%s: line %d: not \"SRC->DST id N start PS size BYTES proto NAME\"",
 			     opt.matrix, number);

@@ -55,6 +55,7 @@ static struct {
 /* One direction of the relay. */
 struct pipe {
 	int	from, to;
+	bool	receives;	/* @from is the connection; otherwise @to is */
 	size_t	at, have;
 	__s64	bytes;
 	bool	eof;		/* nothing more to read */
@@ -199,43 +200,55 @@ static int open_file(void)
 	return fd;
 }
 
-static void fill(struct pipe *p, const char *what)
+/* An error of the connection ends that connection, and a listener takes the next
+ * one; an error of the input or the output ends the program.
+ * Return: false.
+ */
+static bool give_up(bool connection, const char *what)
+{
+	if (!connection)
+		errx(EXIT_FAILURE, "%s: %m", what);
+	warnx("%s: %m", what);
+	return false;
+}
+
+static bool fill(struct pipe *p)
 {
 	ssize_t n = read(p->from, p->buf, BUFFER);
 
 	if (n < 0) {
 		if (errno == EAGAIN || errno == EINTR)
-			return;
-		errx(EXIT_FAILURE, "%s: %m", what);
+			return true;
+		return give_up(p->receives, p->receives ? "receiving" : "input");
 	}
 	p->at = 0;
 	p->have = n;
 	p->eof = !n;
+	return true;
 }
 
-static void drain(struct pipe *p, const char *what)
+static bool drain(struct pipe *p)
 {
 	ssize_t n = write(p->to, p->buf + p->at, p->have - p->at);
 
 	if (n < 0) {
 		if (errno == EAGAIN || errno == EINTR)
-			return;
-		errx(EXIT_FAILURE, "%s: %m", what);
+			return true;
+		return give_up(!p->receives, p->receives ? "output" : "sending");
 	}
 	p->at += n;
 	p->bytes += n;
+	return true;
 }
 
-/* Move on by one read or write, as poll() said of the two ends. */
-static void advance(struct pipe *p, short readable, short writable,
-		    const char *source, const char *sink)
+/* Move on by one read or write, as poll() said of the two ends.
+ * Return: false when the connection has failed.
+ */
+static bool advance(struct pipe *p, short readable, short writable)
 {
-	if (p->at < p->have) {
-		if (writable)
-			drain(p, sink);
-	} else if (!p->eof && readable) {
-		fill(p, source);
-	}
+	if (p->at < p->have)
+		return !writable || drain(p);
+	return p->eof || !readable || fill(p);
 }
 
 /* What has ended?  Return: whether anything is left to do. */
@@ -255,7 +268,8 @@ static bool settle(int sock, struct pipe *up, struct pipe *down, bool terminal)
 	return !up->done || !down->done;
 }
 
-static void relay(int sock, struct pipe *up, struct pipe *down)
+/* Return: false when the connection has failed. */
+static bool relay(int sock, struct pipe *up, struct pipe *down)
 {
 	const short in = POLLIN | POLLHUP | POLLERR;
 	const short out = POLLOUT | POLLHUP | POLLERR;
@@ -278,11 +292,11 @@ static void relay(int sock, struct pipe *up, struct pipe *down)
 				continue;
 			errx(EXIT_FAILURE, "poll: %m");
 		}
-		advance(up, fds[0].revents & in, fds[1].revents & out,
-			"input", "sending");
-		advance(down, fds[1].revents & in, fds[2].revents & out,
-			"receiving", "output");
+		if (!advance(up, fds[0].revents & in, fds[1].revents & out) ||
+		    !advance(down, fds[1].revents & in, fds[2].revents & out))
+			return false;
 	}
+	return true;
 }
 
 /* What a protocol tells of a connection; -1 where it does not. */
@@ -344,7 +358,8 @@ static void report(int sock, const union address *peer,
 	fputs("}\n", stderr);
 }
 
-static void serve(int sock, int file, __s64 start)
+/* Return: whether all was copied. */
+static bool serve(int sock, int file, __s64 start)
 {
 	static char buffers[2][BUFFER];
 	union address peer = { 0 };
@@ -358,15 +373,18 @@ static void serve(int sock, int file, __s64 start)
 	struct pipe down = {
 		.from = sock,
 		.to = file >= 0 && opt.listen ? file : STDOUT_FILENO,
+		.receives = true,
 		.buf = buffers[1],
 	};
+	bool whole;
 
 	/* Now: TCP forgets it when the connection ends. */
 	getpeername(sock, &peer.any, &len);
-	relay(sock, &up, &down);
-	if (opt.json)
+	whole = relay(sock, &up, &down);
+	if (whole && opt.json)
 		report(sock, &peer, &up, &down, start, now_ns());
 	close(sock);
+	return whole;
 }
 
 static void wait_until(__s64 at)
@@ -381,24 +399,38 @@ static void wait_until(__s64 at)
 		;
 }
 
-static void do_listen(void)
+/* The next connection that is still there. */
+static int next_connection(int listener)
+{
+	int sock;
+
+	do {
+		sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	} while (sock < 0 && (errno == ECONNABORTED || errno == EINTR));
+	if (sock < 0)
+		errx(EXIT_FAILURE, "accept: %m");
+	return sock;
+}
+
+/* Return: whether all was copied, of each connection. */
+static bool do_listen(void)
 {
 	int file = opt.file ? open_file() : -1;
 	int listener = listen_on();
+	bool whole = true;
 	long n;
 
 	for (n = 0; !opt.accept || n < opt.accept; n++) {
-		int sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		int sock = next_connection(listener);
 
-		if (sock < 0)
-			errx(EXIT_FAILURE, "accept: %m");
-		serve(sock, file, now_ns());
+		whole &= serve(sock, file, now_ns());
 	}
 	if (file >= 0 && close(file))
 		errx(EXIT_FAILURE, "%s: %m", opt.file);
+	return whole;
 }
 
-static void do_connect(void)
+static bool do_connect(void)
 {
 	int file = opt.file ? open_file() : -1;
 	__s64 start;
@@ -408,7 +440,7 @@ static void do_connect(void)
 		wait_until(opt.at);
 	start = now_ns();
 	sock = connect_to();
-	serve(sock, file, start);
+	return serve(sock, file, start);
 }
 
 static void parse(int argc, char **argv)
@@ -481,11 +513,10 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	bool whole;
+
 	parse(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	if (opt.listen)
-		do_listen();
-	else
-		do_connect();
-	return EXIT_SUCCESS;
+	whole = opt.listen ? do_listen() : do_connect();
+	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,23 +1,50 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The modules' own KUnit suites, which run when a module is loaded on a kernel that
-# has KUnit; their results are in debugfs.
+# The KUnit suites, in modules of their own (net/*/*_test.c), which run when they are
+# loaded on a kernel that has KUnit; their results are in debugfs.
 . "$(dirname "$0")/lib.sh"
 
+modules="ndp_test sch_ndp_test"
 suites="ndp_cookie ndp_path ndp_psn ndp_pull ndp_rto sch_ndp_trim sch_ndp_wrr"
 results=/sys/kernel/debug/kunit
 
+# cases SUITE: "ok NAME" or "not ok NAME" of each of its cases
+cases() { sed -nE 's/^ +((not )?ok) [0-9]+ (.*)/\1 \3/p' "$results/$1/results"; }
+
+# planned SUITE: how many cases it says that it has
+planned() {
+	local n
+
+	n=$(sed -nE 's/^ +1\.\.([0-9]+)$/\1/p' "$results/$1/results")
+	echo "${n:-0}"
+}
+
 [ -d $results ] || skip_all "this kernel has no KUnit"
+# shellcheck disable=SC2086
+modprobe -r -a $modules
 require_module ndp sch_ndp
+before=$(ls $results)
+# shellcheck disable=SC2086
+require_module $modules
+total=2
 for suite in $suites; do
-	file=$results/$suite/results
-	[ -e $file ] || { check "$suite: has run" false; continue; }
-	while read -r verdict _ name; do
+	total=$((total + $(planned "$suite") + 1))
+done
+tap_plan $total
+
+is "what users load has no suite" "$before" ""
+is "these suites have run" "$(cd $results && echo ./*)" "./${suites// / ./}"
+for suite in $suites; do
+	n=0
+	while read -r verdict name; do
+		n=$((n + 1))
 		case $verdict in
-		ok)	check "$suite: $name" true ;;
-		not)	sed 's/^/# /' $file
-			check "$suite: ${name#* }" false ;;
+		ok)	ok "$suite: $name" ;;
+		*)	sed 's/^/# /' "$results/$suite/results"
+			fail "$suite: ${name#ok }" ;;
 		esac
-	done < <(sed -nE 's/^ +((not )?ok) ([0-9]+) (.*)/\1 \3 \4/p' $file)
+	done < <(cases "$suite")
+	check "$suite: there are cases, and all have run" \
+		[ $n -gt 0 -a $n -eq "$(planned "$suite")" ]
 done

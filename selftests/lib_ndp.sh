@@ -3,23 +3,32 @@
 #
 # What the tests of AF_NDP share beyond lib.sh, which it sources.
 #
-#	ndp_stat NS NAME	a counter
+#	ndp_stat NS NAME...	a counter, or the sum of several
 #	ndp_total NAME NS...	its sum over namespaces
-#	ndp_sum NS NAME...	sum of one's counters
 #	tc_stat NS DEV NAME...	sum of counters of a port's qdisc
 #	serve NS ARGS...	ndp_xfer listen ARGS..., once it listens; then
 #	served			wait for its end: its exit code, its output in
 #				$TMP/listen
 #	fetch NS ARGS...	ndp_xfer connect ARGS...; a remark if it fails
 #	flow_serve NS		as serve, for one flow
-#	flow_begin NS ADDRESS [ARGS...]	a transfer to the NS that serves, 64 KB each 20 ms, which
-#			keeps its end until flow_end; ARGS to the client
-#	flow_runs		it has begun
+#	flow_begin NS ADDRESS [ARGS...]	a transfer to the NS that serves, 64 KB each 20 ms until
+#			flow_end; ARGS to the client
+#	flow_runs [N]		have so many packets of it (50) been acknowledged since its
+#				begin, or since flow_mark?
+#	flow_stands		has none for a second?  Also a flow_mark
 #	flow_end		its end, and whether every byte has arrived
+#	lose TYPE FLAGS ACTION...	LEAF[0] does so with packets of that type and with those
+#				flags from HOST[0] and HOST[1]: drop, for all; then
+#	lose_none		no longer; prints how many were lost
+#	lose_for SECONDS TYPE FLAGS ACTION...	from the first that is lost; then
+#	lost NAME		a result: there was one
 #	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send to HOST[0]
 #	incast_sums BYTES	do the counters of HOSTs and LEAF[0]'s port h0 add up,
 #				over all that was sent there, BYTES of payload in all?
 #	senders NAME...		sum of counters of the other HOSTs, as it was then
+#	watch_data NS		look at the DATA that comes to NS's eth0; then
+#	watched twice|late	how many came twice, or behind a later one, that were not
+#				sent again
 #	quiet NS...		no socket is left there
 #	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
 
@@ -28,22 +37,25 @@
 # shellcheck disable=SC2034
 NDP_PORT=13141
 
-ndp_stat() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/ndp_stat; }
+# The counters of namespaces, one after the other
+counters() {
+	local ns
 
-SUM='BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
-	$1 in want { sum += $2 }
-	END { print sum }'
-ndp_sum() { in_ns "$1" awk -v names="${*:2}" "$SUM" /proc/net/ndp_stat; }
-
-ndp_total() {
-	local name=$1 ns sum=0
-
-	shift
 	for ns; do
-		sum=$((sum + $(ndp_stat "$ns" "$name")))
+		in_ns "$ns" cat /proc/net/ndp_stat || die "no counters of $ns"
 	done
-	echo $sum
 }
+
+# sum_of NAME...: of counters on standard input.  What is not there is no number.
+sum_of() {
+	awk -v names="$*" 'BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
+		$1 in want { sum += $2; seen[$1] }
+		END { for (i in want) if (!(i in seen)) { print "no counter " i; exit }
+			print sum }'
+}
+
+ndp_stat() { counters "$1" | sum_of "${@:2}"; }
+ndp_total() { counters "${@:2}" | sum_of "$1"; }
 
 # -SE, here and elsewhere: nothing of the site's, so that it starts twice as fast
 tc_stat() {
@@ -116,19 +128,24 @@ fetch() {
 	return $code
 }
 
-FLOW_BYTES=3000000
 flow_begin() {
 	rm -f "$TMP/end"
-	FLOW_BEFORE=$(ndp_stat "$1" AckIn)
 	FLOW_NS=$1
-	background fetch "$1" -i 20 -u "$TMP/end" -s $FLOW_BYTES "${@:3}" "$2" "$FLOW_PORT"
+	flow_mark
+	background fetch "$1" -i 20 -u "$TMP/end" "${@:3}" "$2" "$FLOW_PORT"
 	FLOW=$PID
 }
 flow_serve() {
 	FLOW_PORT=$((${FLOW_PORT:-6000} + 1))
 	serve "$1" -n 1 $FLOW_PORT
 }
+flow_mark() { FLOW_BEFORE=$(ndp_stat "$FLOW_NS" AckIn); }
 flow_runs() { [ "$(ndp_stat "$FLOW_NS" AckIn)" -gt $((FLOW_BEFORE + ${1:-50})) ]; }
+flow_stands() {
+	flow_mark
+	sleep 1
+	! flow_runs 0
+}
 flow_end() {
 	local bad=0
 
@@ -137,6 +154,94 @@ flow_end() {
 	served || bad=1
 	return $bad
 }
+
+# Packets by their type, as on the wire
+# shellcheck disable=SC2034
+DATA=1 ACK=2 PULL=4 FIN=6
+
+# IPv4 only: the NDP header begins behind 20 bytes of IP and 8 of UDP.
+lose() {
+	local dev
+
+	for dev in h0 h1; do
+		tc -n "${LEAF[0]}" qdisc add dev $dev clsact &&
+			tc -n "${LEAF[0]}" filter add dev $dev ingress protocol ip u32 \
+				match ip protocol 17 0xff match ip dport $NDP_PORT 0xffff \
+				match u8 "$1" 0x0f at 28 match u8 "$2" "$2" at 29 \
+				action "${@:3}" || die "cannot lose packets"
+	done
+}
+
+how_many_lost() {
+	local dev
+
+	for dev in h0 h1; do
+		tc -n "${LEAF[0]}" -s filter show dev $dev ingress
+	done | awk -F'dropped ' '/\(dropped / { n += $2 } END { print n + 0 }'
+}
+
+lose_none() {
+	local dev
+
+	how_many_lost
+	for dev in h0 h1; do
+		tc -n "${LEAF[0]}" qdisc del dev $dev clsact
+	done
+}
+
+some_lost() { [ "$(how_many_lost)" -gt 0 ]; }
+
+lose_for() {
+	local seconds=$1
+
+	shift
+	lose "$@"
+	(
+		wait_for 60 some_lost
+		sleep "$seconds"
+		lose_none >"$TMP/lost"
+	) &
+	LOSING=$!
+}
+
+lost() {
+	wait $LOSING
+	check "$1" [ "$(cat "$TMP/lost")" -gt 0 ]
+}
+
+watch_data() {
+	[ -z "${WATCHING-}" ] || kill "$WATCHING"
+	# Its process must be the watcher.
+	background ip netns exec "$1" python3 -SE -c '
+import socket, sys
+DATA, RTX = 1, 0x10
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+packets.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)      # SO_RCVBUFFORCE
+packets.bind(("eth0", 3))
+highest, seen, twice, late = {}, set(), 0, 0
+while True:
+    print("twice", twice, "late", late, flush=True)
+    packet, where = packets.recvfrom(65536)
+    at = 40 if packet[0] >> 4 == 6 else 20
+    if where[2] == socket.PACKET_OUTGOING or packet[at + 2:at + 4] != b"\x33\x55":
+        continue
+    header = packet[at + 8:]
+    if header[0] & 15 != DATA or header[1] & RTX:
+        continue
+    connection, psn = header[8:16], int.from_bytes(header[16:20], "big")
+    if (connection, psn) in seen:
+        twice += 1
+        continue
+    seen.add((connection, psn))
+    behind = (highest.setdefault(connection, psn) - psn) & 0xffffffff
+    if behind < 1 << 31:
+        late += behind > 0
+    else:
+        highest[connection] = psn' >"$TMP/watched" 2>&1
+	WATCHING=$PID
+	wait_for 20 grep -q twice "$TMP/watched" || die "no watcher: $(cat "$TMP/watched")"
+}
+watched() { tail -n 1 "$TMP/watched" | grep -o "$1 [0-9]*" | cut -d" " -f2; }
 
 # Packets that came to a namespace in fragments: other traffic to a port.
 reassembled() {
@@ -149,14 +254,8 @@ reassembled() {
 		/proc/net/snmp
 }
 
-see_senders() {
-	local ns
-
-	for ns in "${HOST[@]:1}"; do
-		in_ns "$ns" cat /proc/net/ndp_stat || die "no counters of $ns"
-	done >"$TMP/senders"
-}
-senders() { awk -v names="$*" "$SUM" "$TMP/senders"; }
+see_senders() { counters "${HOST[@]:1}" >"$TMP/senders"; }
+senders() { sum_of "$@" <"$TMP/senders"; }
 port() { tc_stat "${LEAF[0]}" h0 "$@"; }
 
 incast() {
@@ -189,8 +288,8 @@ incast_sums() {
 	got=$(ndp_stat "${HOST[0]}" DataIn)
 	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)
 	# What came again after its connection had ended is not told by type.
-	late=$(ndp_sum "${HOST[0]}" TombstoneHits DropClosed DropNoConn)
-	arrived=$((late + $(ndp_sum "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn AckIn NackIn \
+	late=$(ndp_stat "${HOST[0]}" TombstoneHits DropClosed DropNoConn)
+	arrived=$((late + $(ndp_stat "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn AckIn NackIn \
 		PullIn ProbeIn RstIn)))
 	bounced=$(senders BouncedIn)
 	dropped=$(port drop_data drop_header)
@@ -199,7 +298,7 @@ incast_sums() {
 	is "sent = arrived + returned + dropped" "$sent" $((arrived + bounced + dropped))
 	# FIN and openings are returned as well.
 	numbered=$(senders DataOut FinOut OpenOut)
-	whole=$(ndp_sum "${HOST[0]}" DataIn FinIn OpenIn)
+	whole=$(ndp_stat "${HOST[0]}" DataIn FinIn OpenIn)
 	check "numbered and sent = whole + trimmed + returned + dropped + late" \
 		between 0 $((numbered - whole - trims - bounced)) $((dropped + late))
 	check "trimmed by the port = data sent - whole - late" \

@@ -21,7 +21,7 @@ static inline bool virtual_time(void)
 }
 
 /* There all of what takes long, or so many milliseconds; elsewhere a tenth. */
-static inline int many(int n)
+static inline int scaled(int n)
 {
 	return virtual_time() ? n : n / 10;
 }
@@ -64,28 +64,51 @@ static inline unsigned long long stat_of(int end, const char *name)
 	char line[64];
 	FILE *file;
 
-	if (setns(world->ns[end], CLONE_NEWNET))
-		return ULLONG_MAX;
-	file = fopen("/proc/net/ndp_stat", "r");
+	file = setns(world->ns[end], CLONE_NEWNET) ? NULL : fopen("/proc/net/ndp_stat", "r");
 	while (file && fscanf(file, "%63s %llu", line, &v) == 2)
 		if (!strcmp(line, name))
 			value = v;
 	if (file)
 		fclose(file);
+	if (value == ULLONG_MAX) {
+		/* It would be more than any number. */
+		printf("# no counter %s\n", name);
+		exit(KSFT_FAIL);
+	}
 	return value;
 }
 
+/* Only a failure waits to the end: where time is real, for five times as long. */
+static inline int patience(int seconds)
+{
+	return virtual_time() ? seconds : 5 * seconds;
+}
+
 /* Until @name is @value in both namespaces. */
-static inline bool comes_to(const char *name, unsigned long long value, int seconds)
+static inline bool wait_for_stat(const char *name, unsigned long long value, int seconds)
 {
 	int i;
 
-	for (i = 0; i < seconds * 20; i++) {
+	for (i = 0; i < patience(seconds) * 20; i++) {
 		if (stat_of(NEAR, name) == value && stat_of(FAR, name) == value)
 			return true;
 		usleep(50000);
 	}
 	printf("# %s: near %llu, far %llu\n", name, stat_of(NEAR, name), stat_of(FAR, name));
+	return false;
+}
+
+/* Until @name is more than @before at @end. */
+static inline bool wait_for_rise(int end, const char *name, unsigned long long before,
+				 int seconds)
+{
+	int i;
+
+	for (i = 0; i < patience(seconds) * 20; i++) {
+		if (stat_of(end, name) > before)
+			return true;
+		usleep(50000);
+	}
 	return false;
 }
 
@@ -99,7 +122,7 @@ static inline int listening(int backlog)
 }
 
 /* A socket that has sent @id to the listener. */
-static inline int knock(int id)
+static inline int connect_and_send(int id)
 {
 	int s = new_socket(NEAR, 0);
 

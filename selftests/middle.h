@@ -237,7 +237,7 @@ static inline unsigned int arrivals(unsigned int most)
 }
 
 /* All that has come, and then some time, @us at most.  Return: had anything come? */
-static inline bool carry(unsigned int us)
+static inline bool forward_packets(unsigned int us)
 {
 	struct pollfd p[2] = {
 		{ .fd = tun[NEAR], .events = POLLIN }, { .fd = tun[FAR], .events = POLLIN },
@@ -259,36 +259,69 @@ static inline bool carry(unsigned int us)
 	return came;
 }
 
-static inline void carry_for(unsigned int ms)
+static inline void forward_packets_for(unsigned int ms)
 {
 	__u64 end = now_us() + ms * 1000ULL;
 
 	while (now_us() < end)
-		carry(1000);
+		forward_packets(1000);
 }
 
-/* Until nothing more comes: that long a loaded machine may keep a sender from sending. */
+/*
+ * Until nothing more comes.  Where time is real that is counted in looks as well: who is
+ * not let run for long misses one of them, and not what comes in the next.
+ */
 static inline void settle(void)
 {
-	unsigned int quiet = virtual_time() ? 1000 : 20000;
+	const int quiet = virtual_time() ? 1 : 20;	/* looks, and ms */
 	__u64 last = now_us(), end = last + 1000000;
+	int looks, empty = 0;
 
-	while (now_us() < end && now_us() - last < quiet)
-		if (carry(1000))
+	for (looks = 0; now_us() < end || looks < 1000; looks++) {
+		if (empty >= quiet && now_us() - last >= quiet * 1000ULL)
+			return;
+		empty++;
+		if (forward_packets(1000)) {
 			last = now_us();
+			empty = 0;
+		}
+	}
+}
+
+/* Is @is_so(@s) soon, while packets are carried? */
+static inline bool forward_until(bool (*is_so)(int s), int s, int seconds)
+{
+	__u64 end = now_us() + patience(seconds) * 1000000ULL;
+
+	while (!is_so(s)) {
+		if (now_us() > end)
+			return false;
+		forward_packets(1000);
+	}
+	return true;
+}
+
+static inline bool is_readable(int s)
+{
+	return events_now(s) & POLLIN;
+}
+
+static inline bool has_error(int s)
+{
+	return events_now(s) & POLLERR;
 }
 
 /* Is @name soon @value in both namespaces, while packets are carried? */
-static inline bool gets_to(const char *name, unsigned long long value, int seconds)
+static inline bool forward_until_stat(const char *name, unsigned long long value, int seconds)
 {
-	__u64 end = now_us() + seconds * 1000000ULL;
+	__u64 end = now_us() + patience(seconds) * 1000000ULL;
 	int i;
 
 	while (now_us() < end) {
 		if (stat_of(NEAR, name) == value && stat_of(FAR, name) == value)
 			return true;
 		for (i = 0; i < 100; i++)
-			carry(1000);
+			forward_packets(1000);
 	}
 	printf("# %s: near %llu, far %llu\n", name, stat_of(NEAR, name), stat_of(FAR, name));
 	return false;

@@ -8,6 +8,7 @@
 [ -d /sys/module/apparmor ] || skip_all "no AppArmor in this kernel"
 require_program apparmor_parser aa-exec
 require_module ndp
+tap_plan 8
 mount -t securityfs security /sys/kernel/security 2>/dev/null
 
 # profile NAME RULE...: all but the network is allowed
@@ -40,11 +41,13 @@ confined() {
 ns_add A
 profile ndp_test_none "network unix"
 refuse "no family: TCP" confined ndp_test_none 5001 -p tcp
+check "and says why" grep -qi "permission denied" "$TMP/client"
 refuse "no family: NDP" confined ndp_test_none 5002 -p ndp
 check "and says why" grep -qi "permission denied" "$TMP/client"
 profile ndp_test_inet "network inet stream"
 check "inet: TCP" confined ndp_test_inet 5003 -p tcp
 refuse "inet alone: NDP" confined ndp_test_inet 5004 -p ndp
+check "and says why" grep -qi "permission denied" "$TMP/client"
 profile ndp_test_both "network inet stream" "network sna"
 check "inet and its own: NDP" confined ndp_test_both 5005 -p ndp
 apparmor_parser -R "$TMP/profile"

@@ -9,9 +9,10 @@
 
 require_module ndp
 require_program python3
+tap_plan 62
 
 # refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
-refused() { says "$1" "$2" "$3" timeout 60 ndp_bench "${@:4}"; }
+refused() { says "$1" "$2" "$3" timeout 200 ndp_bench "${@:4}"; }
 
 leaf_spine hosts=8 leaves=2 spines=1 rate=1gbit delay=10us mtu=9000
 for ((h = 0; h < 8; h++)); do
@@ -21,17 +22,12 @@ for ((h = 0; h < 8; h++)); do
 	echo "${LEAF[h / 4]} h$h host"
 done >"$TMP/ports"
 
-# Flows from a file, each when it is told to.
-cat >"$TMP/flows" <<-END
-	# three flows
-	Nodes 8
-	Connections 3
-	0->4 id 7 start 0 size 1
-	1->4 id 8 start 20000000000 size 300000
-	5->2 id 9 start 40000000000 size 100001
-END
+# Flows from a file, each when it is told to; lines of blanks, and one from Windows.
+printf '%s\n' "# three flows" "Nodes 8" "Connections 3" "" "   " $'\t' "  # the first" \
+	"0->4 id 7 start 0 size 1" "  1->4 id 8 start 20000000000 size 300000" $'\r' \
+	$'5->2 id 9 start 40000000000 size 100001\r' >"$TMP/flows"
 for proto in ndp messages tcp; do
-	check "$proto: a matrix" timeout 60 ndp_bench -H "$TMP/hosts" -p $proto \
+	check "$proto: a matrix" timeout 200 ndp_bench -H "$TMP/hosts" -p $proto \
 		-f "$TMP/flows" --verify
 	cp "$TMP/check" "$TMP/json"
 	is "$proto: its bytes" "$(json "$TMP/json" '[flows[i]["bytes"] for i in (7, 8, 9)]')" \
@@ -43,7 +39,7 @@ for proto in ndp messages tcp; do
 done
 
 # Generated flows, each followed by others, with answers; what the ports counted.
-check "incast, repeated" timeout 120 ndp_bench -H "$TMP/hosts" --ports "$TMP/ports" \
+check "incast, repeated" timeout 200 ndp_bench -H "$TMP/hosts" --ports "$TMP/ports" \
 	-g incast:7 -s 90K --repeat 3 --reply 5000 --verify
 cp "$TMP/check" "$TMP/json"
 is "all flows ended" "$(json "$TMP/json" '[total["flows"], total["done"], total["failed"]]')" \
@@ -52,7 +48,7 @@ is "the ports' counters add up" "$(json "$TMP/json" \
 	'[(lambda p: p["data_in"] == p["data_sent"] + p.get("trimmed_arrival", 0) +
 	   p.get("trimmed_tail", 0) + p.get("drop_data", 0))(ports["host"]),
 	  ports["host"]["data_sent_bytes"] >= 21 * 95000]')" "[True, True]"
-check "a permutation" timeout 60 ndp_bench -H "$TMP/hosts" -g permutation -s 50K --verify -r 3
+check "a permutation" timeout 200 ndp_bench -H "$TMP/hosts" -g permutation -s 50K --verify -r 3
 is "everyone sends and receives" "$(json "$TMP/check" \
 	'[len({f[end] for f in flows.values()}) for end in ("src", "dst")]')" "[8, 8]"
 
@@ -68,7 +64,7 @@ cat >"$TMP/flows" <<-END
 END
 for proto in ndp messages tcp; do
 	for reply in 0 3000; do
-		bench=(timeout 100 ndp_bench -p "$proto" -f "$TMP/flows" --verify --reply "$reply")
+		bench=(timeout 200 ndp_bench -p "$proto" -f "$TMP/flows" --verify --reply "$reply")
 		"${bench[@]}" -H "$TMP/far" >"$TMP/json.far" 2>"$TMP/err" &
 		far=$!
 		wait_for 20 grep -q listening "$TMP/err" || die "nobody listens"

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp
+tap_plan 21
 
 leaf_spine hosts=5 leaves=1 spines=1 rate=1gbit delay=10us mtu=9000
 ip -n "${HOST[0]}" link set eth0 type netwire rate 20mbit || die "no slow port"

@@ -113,8 +113,8 @@ FIXTURE_SETUP(faults)
 FIXTURE_TEARDOWN(faults)
 {
 	EXPECT_TRUE(faults("0"));
-	EXPECT_TRUE(comes_to("SockInUse", 0, 100));
-	EXPECT_TRUE(comes_to("MemBytes", 0, 5));
+	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 100));
+	EXPECT_TRUE(wait_for_stat("MemBytes", 0, 5));
 }
 
 /*
@@ -290,7 +290,7 @@ TEST_F_TIMEOUT(faults, packets, 400)
 	int l = listening(8), s, a, id;
 
 	ASSERT_GE(l, 0);
-	s = knock(7);
+	s = connect_and_send(7);
 	ASSERT_GE(s, 0);
 	a = let_in(l, &id);
 	ASSERT_GE(a, 0);
@@ -321,7 +321,7 @@ TEST_F_TIMEOUT(faults, openings, 400)
 		int s, a = -1;
 
 		ASSERT_TRUE(faults("20"));
-		s = knock(i);
+		s = connect_and_send(i);
 		if (s < 0)
 			EXPECT_TRUE(short_of_memory(errno)) TH_LOG("%s", strerror(errno));
 		if (s >= 0)

@@ -551,7 +551,7 @@ static bool goes_on(int steps)
 		act(&pairs[below(PAIRS)]);
 		if (one_in(8))
 			witness_acts();
-		carry(20 + below(300));
+		forward_packets(20 + below(300));
 	}
 	return memory_bounded();
 }
@@ -587,7 +587,7 @@ static bool all_drained(void)
 			n += drained(&pairs[i]);
 		if (n == PAIRS)
 			return true;
-		carry(1000);
+		forward_packets(1000);
 	}
 	for (i = 0; i < PAIRS; i++)
 		printf("# %s: near sent %llu, far got %llu; far sent %llu, near got %llu\n",
@@ -618,7 +618,7 @@ static bool witness_well(void)
 
 	while ((!witness->side[NEAR].over || !witness->side[FAR].over) && now_us() < end) {
 		witness_acts();
-		carry(500);
+		forward_packets(500);
 	}
 	return all_right(witness) && witness->side[NEAR].got == WITNESS_BYTES &&
 	       witness->side[FAR].got == WITNESS_BYTES;
@@ -638,7 +638,7 @@ static bool ended(void)
 			else
 				close(pairs[i].side[end].fd);
 	}
-	return gets_to("SockInUse", 0, 300) && gets_to("MemBytes", 0, 10);
+	return forward_until_stat("SockInUse", 0, 300) && forward_until_stat("MemBytes", 0, 10);
 }
 
 static bool accidents_round(__u64 n)
@@ -720,14 +720,14 @@ static struct world home[2];
 /* One namespace, and what is in it. */
 static int go_home(void)
 {
-	int ns = new_ns(), six;
+	int ns = new_ns(), ip6;
 
-	for (six = 0; six < 2; six++) {
-		home[six].family = six ? AF_INET6 : AF_INET;
-		home[six].address[NEAR] = six ? "::1" : "127.0.0.1";
-		home[six].address[FAR] = home[six].address[NEAR];
-		home[six].ns[NEAR] = ns;
-		home[six].ns[FAR] = ns;
+	for (ip6 = 0; ip6 < 2; ip6++) {
+		home[ip6].family = ip6 ? AF_INET6 : AF_INET;
+		home[ip6].address[NEAR] = ip6 ? "::1" : "127.0.0.1";
+		home[ip6].address[FAR] = home[ip6].address[NEAR];
+		home[ip6].ns[NEAR] = ns;
+		home[ip6].ns[FAR] = ns;
 	}
 	ndp = true;
 	world = &home[0];
@@ -825,7 +825,7 @@ static void any_call(int fd)
 
 static bool pair_works(void)
 {
-	int id = 0, l = listening(4), s = l < 0 ? -1 : knock(4711);
+	int id = 0, l = listening(4), s = l < 0 ? -1 : connect_and_send(4711);
 	int a = s >= 0 && until(l, POLLIN) ? let_in(l, &id) : -1;
 
 	close_hard(a);
@@ -871,8 +871,8 @@ TEST_F_TIMEOUT(fuzz, options, LONG)
 {
 	ASSERT_EQ(0, go_home());
 	ASSERT_EQ(0, play("options", options_round, 200));
-	ASSERT_TRUE(comes_to("SockInUse", 0, 60));
-	ASSERT_TRUE(comes_to("MemBytes", 0, 10));
+	ASSERT_TRUE(wait_for_stat("SockInUse", 0, 60));
+	ASSERT_TRUE(wait_for_stat("MemBytes", 0, 10));
 }
 
 /* Netlink: messages in good order, then broken. */

@@ -11,6 +11,7 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp
+tap_plan 16
 
 leaf_spine hosts=16 leaves=1 spines=1 rate=200mbit delay=10us mtu=9000
 ip -n "${HOST[0]}" link set eth0 type netwire rate 50mbit || die "no slow port"

@@ -13,6 +13,7 @@ FAMILY=6
 require_module ndp
 require_program tcpdump
 require_program python3
+tap_plan 30
 
 wire_pair rate=1gbit delay=10us mtu=9000
 near=${ADDRESS[0]} far=${ADDRESS[1]}
@@ -55,16 +56,20 @@ for bad in "fd00::2/64:beyond its prefix" "$far via 10.0.0.1:destination's famil
 	says "refused: ${bad%:*}" "$([ "${bad##*:}" = "number up to 32" ] && echo 2 || echo 1)" \
 		"${bad##*:}" in_ns "$H0" ndp path add ${bad%:*}
 done
-background in_ns "$H0" tcpdump -nn -v -i eth0 -Q out -w "$TMP/capture" udp port $NDP_PORT \
-	>"$TMP/tcpdump" 2>&1
+sent() { ndp_stat "$H0" DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut RstOut; }
+captured() { tcpdump -nn -r "$TMP/capture" 2>/dev/null | wc -l; }
+all_captured() { [ "$(captured)" -eq $(($(sent) - before)) ]; }
+before=$(sent)
+# Its process must be the one that is killed.
+background ip netns exec "$H0" tcpdump --immediate-mode -U -nn -i eth0 -Q out -w "$TMP/capture" \
+	udp port $NDP_PORT >"$TMP/tcpdump" 2>&1
 CAPTURE=$PID
 wait_for 20 grep -q listening "$TMP/tcpdump" || die "no capture"
 serve "$H1" -n 1 5000
 check "over two paths" fetch "$H0" -s 300000 -r 1000 "$far" 5000
 check "every byte" served
-sleep 1
+check "all packets are captured" wait_for 20 all_captured
 kill $CAPTURE
-wait $CAPTURE
 tcpdump -nn -v -r "$TMP/capture" 2>/dev/null | tr -d '\n' | sed 's/IP6 (/\n&/g' >"$TMP/text"
 # What each packet says: source port, destination, flow label.
 label='.*flowlabel 0x\([0-9a-f]*\),'
@@ -73,7 +78,7 @@ sed -n "s/$label.*$ports.*/\2 \3 \1/p" "$TMP/text" |
 	sort | uniq -c | sed 's/^ *[0-9]* //' >"$TMP/packets"
 is "each to its alias, the flow label as the port" "$(tr '\n' ';' <"$TMP/packets")" \
 	"50001 $far 0c351;50002 fd00:9::2 0c352;"
-check "in all packets" [ "$(grep -c flowlabel "$TMP/text")" -eq "$(grep -c "hlim 64" "$TMP/text")" ]
+is "in all packets" "$(grep -c flowlabel "$TMP/text")" "$(captured)"
 check "delete them" in_ns "$H0" ndp path del "$far"
 
 # One listener, both families.

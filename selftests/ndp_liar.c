@@ -5,67 +5,16 @@
  * holds and sends no more than the connection's bounds allow, and others go on.
  */
 #include "middle.h"
+#include "liar.h"
 
 #define LOTS		1000000		/* bytes: more than any window here */
 #define ROOM		1000000		/* window advertised */
 #define MTU		1500
 #define LONG		300		/* seconds */
 
-/* What came from the kernel. */
-static struct {
-	int		count[TYPES];
-	struct packet	first[TYPES];
-	struct packet	last[TYPES];
-	__u32		highest;	/* PSN */
-	__u32		fresh;		/* payload, retransmissions left out */
-	__u32		longest;	/* payload */
-	__u32		window;		/* the first, bytes */
-} heard;
-
-static void listen_only(struct packet *p)
-{
-	int type = ndp_type(p);
-	__u32 psn = ntohl(ndp_of(p)->psn);
-	__u16 len = ntohs(ndp_of(p)->len);
-
-	if (!heard.count[type]++)
-		heard.first[type] = *p;
-	heard.last[type] = *p;
-	if (type == DATA && (heard.count[DATA] == 1 || (__s32)(psn - heard.highest) > 0)) {
-		heard.highest = psn;
-		heard.fresh += len;
-	}
-	if (type == DATA && len > heard.longest)
-		heard.longest = len;
-}
-
 static int distinct(void)
 {
 	return heard.count[DATA] ? heard.highest - ntohl(ndp_of(&heard.first[DATA])->psn) + 1 : 0;
-}
-
-/* To who sent @p. */
-static void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
-		 __u32 window)
-{
-	struct packet answer = *p;
-	struct header *h = ndp_of(&answer);
-	__u16 port = h->sport;
-
-	resize(&answer, HDR_LEN);
-	set_dscp(&answer, DSCP_CONTROL);
-	h->vdt = (h->vdt ^ FROM_ACCEPTOR) & 0xf0;
-	h->vdt |= type;
-	h->flags = flags;
-	h->sport = h->dport;
-	h->dport = port;
-	h->psn = htonl(psn);
-	h->len = h->path;
-	h->psn_off = htonl(pull);
-	h->window = htonl(window);
-	turn_round(&answer);
-	seal(&answer);
-	arrive(&answer);
 }
 
 static __u32 psn_of(struct packet *p)
@@ -131,12 +80,12 @@ static bool others_go_on(void)
 
 	home = *world;
 	home.ns[FAR] = home.ns[NEAR];
-	home.address[NEAR] = six() ? "::1" : "127.0.0.1";
+	home.address[NEAR] = is_ip6_world() ? "::1" : "127.0.0.1";
 	home.address[FAR] = home.address[NEAR];
 	world = &home;
 	port++;
 	l = listening(4);
-	s = knock(4711);
+	s = connect_and_send(4711);
 	a = let_in(l, &id);
 	close(a);
 	close(s);
@@ -149,8 +98,8 @@ static bool others_go_on(void)
 static bool all_gone(int s)
 {
 	close_hard(s);
-	carry_for(10);
-	return gets_to("SockInUse", 0, 60) && gets_to("MemBytes", 0, 10);
+	forward_packets_for(10);
+	return forward_until_stat("SockInUse", 0, 60) && forward_until_stat("MemBytes", 0, 10);
 }
 
 FIXTURE(liar)
@@ -188,13 +137,13 @@ TEST_F_TIMEOUT(liar, says_nothing, LONG)
 
 	EXPECT_TRUE(one_window());
 	/* As many again at each timeout, which doubles: fewer than 100 ms apart. */
-	carry_for(many(10000));
+	forward_packets_for(scaled(10000));
 	EXPECT_TRUE(one_window());
 	EXPECT_GE(100 * info.iw, (unsigned int)heard.count[DATA]);
 	/* Silence ends it: after 30 s by default. */
 	if (!virtual_time())
 		set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
-	carry_for(many(25000));
+	EXPECT_TRUE(forward_until(has_error, self->s, 60));
 	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
 }
 
@@ -261,7 +210,7 @@ TEST_F(liar, never_has_it)
 		struct packet *p = &heard.last[DATA];
 
 		tell(p, NACK, HAS_PULL, psn_of(p), ++asked, ROOM);
-		carry(10);
+		forward_packets(10);
 	}
 	/* What was not asked for goes again when its time is over. */
 	asked += info_of(self->s).timeouts;
@@ -280,7 +229,7 @@ TEST_F_TIMEOUT(liar, shrinks_its_window, LONG)
 	EXPECT_GE(before + 2, distinct());
 	before = distinct();
 	/* It asks, ever more slowly. */
-	carry_for(many(20000));
+	forward_packets_for(scaled(20000));
 	EXPECT_EQ(before, distinct());
 	EXPECT_LT(0, heard.count[PROBE]);
 	EXPECT_GT(300, heard.count[PROBE]);
@@ -304,13 +253,59 @@ TEST_F_TIMEOUT(liar, never_reads, LONG)
 	struct pollfd p = { .fd = self->s, .events = POLLOUT };
 
 	meddle = answer_no_room;
-	carry_for(many(100000));
+	forward_packets_for(scaled(100000));
 	EXPECT_EQ(0, get_int(self->s, SOL_SOCKET, SO_ERROR));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	EXPECT_TRUE(is_bounded(self->s));
 	set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
-	carry_for(5000);
+	EXPECT_TRUE(forward_until(has_error, self->s, 20));
 	EXPECT_EQ(ETIMEDOUT, get_int(self->s, SOL_SOCKET, SO_ERROR));
+}
+
+/*
+ * Nobody waits for it any more, and it answers, asks, and takes nothing: the kernel does
+ * not wait for ever either.
+ */
+TEST_F_TIMEOUT(liar, never_has_what_was_left, LONG)
+{
+	const unsigned int limit = virtual_time() ? 120000 : 3000;	/* ms */
+	__u64 begin = now_us();
+	unsigned int asked = 0;
+
+	if (!virtual_time())
+		set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, limit);
+	close(self->s);
+	self->s = -1;
+	while (now_us() - begin < limit * 1100ULL) {
+		struct packet *p = &heard.last[DATA];
+
+		tell(p, NACK, HAS_PULL, psn_of(p), ++asked, ROOM);
+		forward_packets_for(limit / 100);
+		if (virtual_time() && now_us() - begin < limit * 900ULL)
+			ASSERT_EQ(1, stat_of(NEAR, "Orphans"));
+	}
+	EXPECT_EQ(0, stat_of(NEAR, "Orphans"));
+	EXPECT_EQ(1, stat_of(NEAR, "OrphansStalled"));
+	EXPECT_LT(0, heard.count[RST]);
+}
+
+/* What is aborted is told like what never was: so often a second. */
+TEST_F(liar, asks_for_what_was_aborted)
+{
+	unsigned long long told;
+	int i;
+
+	ASSERT_TRUE(set_sysctl(NEAR, "rst_rate", 100));
+	close_hard(self->s);
+	self->s = -1;
+	told = stat_of(NEAR, "RstOut");
+	for (i = 0; i < 1000; i++)
+		tell(&heard.first[DATA], PROBE, 0, psn_of(&heard.first[DATA]), 0, ROOM);
+	settle();
+	told = stat_of(NEAR, "RstOut") - told;
+	EXPECT_LE(10, told);
+	EXPECT_GT(900, told);
+	EXPECT_EQ(1000, told + stat_of(NEAR, "RstLimited"));
 }
 
 /* A cookie in answer to each cookie, none is larger than what came. */
@@ -344,40 +339,21 @@ FIXTURE_VARIANT(dribble)
 FIXTURE_VARIANT_ADD(dribble, ip4) { .family = 0 };
 FIXTURE_VARIANT_ADD(dribble, ip6) { .family = 1 };
 
-/* One byte of DATA, the connection's @off-th packet. */
-static void drop_by_drop(const struct packet *opening, __u32 off)
+/* A FIN in that packet's place. */
+static void finish(const struct packet *opening, __u32 off)
 {
 	struct packet p = *opening;
 	struct header *h = ndp_of(&p);
-	__u32 crc;
 
-	resize(&p, HDR_LEN + CRC_LEN + 1);
-	h->flags = off ? 0 : SYN;
-	h->len = htons(1);
+	resize(&p, HDR_LEN);
+	set_dscp(&p, DSCP_CONTROL);
+	h->vdt = (h->vdt & 0xf0) | FIN;
+	h->flags = LAST;
+	h->len = 0;
 	h->psn = htonl(off + 1000);
 	h->psn_off = htonl(off);
-	*((__u8 *)(h + 1) + CRC_LEN) = byte_at(off);
-	crc = htonl(crc32c((__u8 *)(h + 1) + CRC_LEN, 1));
-	memcpy(h + 1, &crc, sizeof(crc));
 	seal(&p);
 	arrive(&p);
-}
-
-/* The first packet of a connection that a socket of the far end opens, and no more. */
-static bool an_opening(struct packet *p)
-{
-	int s = new_socket(FAR, SOCK_NONBLOCK);
-	union address to = address(NEAR, port);
-
-	memset(&heard, 0, sizeof(heard));
-	meddle = listen_only;
-	connect(s, &to.any, address_len());
-	send(s, "x", 1, MSG_NOSIGNAL);
-	settle();
-	close_hard(s);
-	settle();
-	*p = heard.first[DATA];
-	return heard.count[DATA];
 }
 
 FIXTURE_SETUP(dribble)
@@ -390,7 +366,7 @@ FIXTURE_SETUP(dribble)
 	ASSERT_EQ(0, listen(self->listener, 8));
 	ASSERT_TRUE(an_opening(&self->opening));
 	drop_by_drop(&self->opening, 0);
-	settle();
+	ASSERT_TRUE(forward_until(is_readable, self->listener, 20));
 	self->fd = accept(self->listener, NULL, NULL);
 	ASSERT_LE(0, self->fd);
 	nonblock(self->fd);
@@ -441,6 +417,32 @@ TEST_F(dribble, in_order)
 	for (i = 0; i < got; i++)
 		n += buf[i] == byte_at(i);
 	EXPECT_EQ(got, n);
+}
+
+/* Nothing follows a FIN, whenever it comes. */
+TEST_F(dribble, behind_the_end)
+{
+	char buf[16];
+	int i;
+
+	for (i = 3; i < 6; i++)
+		drop_by_drop(&self->opening, i);
+	finish(&self->opening, 2);
+	drop_by_drop(&self->opening, 6);
+	settle();
+	EXPECT_EQ(1, recv(self->fd, buf, sizeof(buf), 0));
+	drop_by_drop(&self->opening, 1);
+	settle();
+	for (i = 7; i < 10; i++)
+		drop_by_drop(&self->opening, i);
+	finish(&self->opening, 10);
+	settle();
+	EXPECT_EQ(4, stat_of(NEAR, "DropPsn"));
+	EXPECT_EQ(1, recv(self->fd, buf, sizeof(buf), 0));
+	EXPECT_EQ(byte_at(1), buf[0]);
+	EXPECT_EQ(0, recv(self->fd, buf, sizeof(buf), 0));
+	EXPECT_EQ(2, info_of(self->fd).bytes_received);
+	EXPECT_EQ(0, stat_of(NEAR, "MemBytes"));
 }
 
 /* Numbers far from what may be: counted, and nothing is kept. */

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp 8021q mpls_router mpls_iptunnel
+tap_plan 14
 DOC=$(dirname "$0")/../Documentation/paths.md
 
 # run NS SECTION START: the block of commands behind the line that contains START

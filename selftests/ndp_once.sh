@@ -6,7 +6,9 @@
 #	HOST[0] ---- LEAF[0] ---- HOST[1]
 . "$(dirname "$0")/lib_ndp.sh"
 
-require_module ndp sch_netem act_gact cls_u32
+require_module ndp sch_netem sch_ingress act_gact cls_u32
+require_program python3
+tap_plan 6
 
 once() {
 	local name=$1 n=$2 port=$3 bad=0	# at once: $4
@@ -23,17 +25,14 @@ for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root netem duplicate 100% delay 1ms 1ms ||
 		die "no netem"
 done
+watch_data "${HOST[1]}"
 once "all duplicated and reordered" $((1000 / FEWER)) 5000 20
+check "openings came twice" [ "$(watched twice)" -gt $((500 / FEWER)) ]
 
 for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root ndp limit 8
 done
-# No ACK comes back for 4 s, twice the time that a brief tombstone lives.
-tc -n "${LEAF[0]}" qdisc add dev h1 clsact || die "no clsact"
-tc -n "${LEAF[0]}" filter add dev h1 ingress protocol ip u32 match ip protocol 17 0xff \
-	match u8 0x02 0x0f at 28 action drop || die "no filter"
-(
-	sleep 4
-	tc -n "${LEAF[0]}" qdisc del dev h1 clsact
-) &
+# Twice the time that a brief tombstone lives.
+lose_for 4 $ACK 0 drop
 once "no ACK for 4 s" $((1000 / FEWER)) 5001 $((200 / FEWER))
+lost "no ACK for 4 s: some were lost"

@@ -8,6 +8,40 @@
  */
 #include "oracle.h"
 
+FIXTURE(ip6) { };
+
+FIXTURE_VARIANT(ip6) { int kind; };
+
+FIXTURE_VARIANT_ADD(ip6, loopback6) { .kind = LOOPBACK6 };
+
+FIXTURE_VARIANT_ADD(ip6, wire6) { .kind = WIRE6 };
+
+FIXTURE_SETUP(ip6) { }
+
+FIXTURE_TEARDOWN(ip6) { }
+
+/* IPv4 by sockets of IPv6. */
+FIXTURE(mapped) { };
+
+FIXTURE_VARIANT(mapped) { int kind; };
+
+FIXTURE_VARIANT_ADD(mapped, loopback6) { .kind = LOOPBACK6 };
+
+FIXTURE_SETUP(mapped) { }
+
+FIXTURE_TEARDOWN(mapped) { }
+
+/* Addresses of a link. */
+FIXTURE(link) { };
+
+FIXTURE_VARIANT(link) { int kind; };
+
+FIXTURE_VARIANT_ADD(link, wire6) { .kind = WIRE6 };
+
+FIXTURE_SETUP(link) { }
+
+FIXTURE_TEARDOWN(link) { }
+
 /* Making sockets */
 
 CASE(socket_types)
@@ -104,11 +138,11 @@ CASE(names_by_accept)
 	socklen_t len = sizeof(addr);
 	int l = listening(port), a;
 
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	a = accept(l, &addr.any, &len);
 	note("%d %u family %d %s", a >= 0, len, addr.any.sa_family, address_text(&addr));
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	CALL(accept(l, &addr.any, NULL));
 }
@@ -329,7 +363,7 @@ CASE(accept_flags)
 {
 	int l = listening(port), a;
 
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	EVENTS(l);
 	a = accept4(l, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -351,7 +385,7 @@ CASE(accept_inherits)
 	set_int(l, SOL_SOCKET, SO_RCVBUF, 65536);
 	set_int(l, SOL_SOCKET, SO_PRIORITY, 3);
 	nonblock(l);
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	CALL(fcntl(a, F_GETFL));
@@ -391,7 +425,7 @@ CASE(accept_after_close)
 	char byte;
 	int l = listening(port), a;
 
-	close(knock(port));
+	close(connect_and_send(port));
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	AWAIT(a, POLLRDHUP);
@@ -509,15 +543,11 @@ static void note_names(int s)
 	note("peer %u %s", len, address_text(&theirs));
 }
 
-CASE(mapped)
+CASE_OF(mapped, mapped)
 {
 	int l, s, a;
 	char byte;
 
-	if (!six() || world->wire) {
-		note("of IPv6, on loopback");
-		return;
-	}
 	l = new_socket(NEAR, 0);
 	CALL(mapped_call(bind, l, "::"));
 	CALL(listen(l, 4));
@@ -547,14 +577,10 @@ CASE(mapped)
 	CALL(mapped_call(bind, new_socket(NEAR, 0), "::ffff:203.0.113.5"));
 }
 
-CASE(mapped_refused)
+CASE_OF(mapped, mapped_refused)
 {
 	int l, s;
 
-	if (!six() || world->wire) {
-		note("of IPv6, on loopback");
-		return;
-	}
 	l = new_socket(NEAR, 0);
 	CALL(set_int(l, SOL_IPV6, IPV6_V6ONLY, 1));
 	CALL(mapped_call(bind, l, "::ffff:127.0.0.1"));
@@ -570,15 +596,11 @@ CASE(mapped_refused)
 }
 
 /* One port for both families, and who is asked. */
-CASE(both_families)
+CASE_OF(ip6, both_families)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int four, l, s;
 
-	if (!six()) {
-		note("of IPv6");
-		return;
-	}
 	l = new_socket(NEAR, 0);
 	four = ndp ? socket(AF_NDP, SOCK_STREAM, 0) : socket(AF_INET, SOCK_STREAM, 0);
 	CALL(mapped_call(bind, l, "::"));
@@ -600,16 +622,12 @@ CASE(both_families)
 }
 
 /* Addresses of a link. */
-CASE(scopes)
+CASE_OF(link, scopes)
 {
 	union address addr = any_address(port), mine;
 	socklen_t len = sizeof(mine);
 	int l, s;
 
-	if (!six() || !world->wire) {
-		note("of IPv6, over a cable");
-		return;
-	}
 	must(!setns(world->ns[FAR], CLONE_NEWNET), "change namespace");
 	must(!shell("ip address replace fe80::77/64 dev eth0 nodad"), "add an address");
 	inet_pton(AF_INET6, "fe80::77", &addr.in6.sin6_addr);
@@ -802,7 +820,7 @@ CASE(messages)
 	pair();
 	CALL(sendmmsg(client, many, 2, 0));
 	note("%u %u", many[0].msg_len, many[1].msg_len);
-	settle();
+	wait_bytes(server, 5);
 	CALL(recvmsg(server, &m, 0));
 	note("%s %s flags %x name %u control %zu", one, two, m.msg_flags, m.msg_namelen,
 	     m.msg_controllen);
@@ -836,12 +854,11 @@ CASE(positions)
 CASE(fill_up)
 {
 	static char data[1 << 16];
-	long n, sum = 0;
+	long n, sum;
 
 	pair();
 	nonblock(client);
-	while ((n = send(client, data, sizeof(data), 0)) > 0)
-		sum += n;
+	sum = fill_up(client);
 	note("full %s", strerrorname_np(errno));
 	note("more than none %d", sum > 0);
 	EVENTS(client);
@@ -856,14 +873,8 @@ CASE(send_timeout)
 	static char data[1 << 16];
 
 	pair();
-	nonblock(client);
-	while (send(client, data, sizeof(data), 0) > 0)
-		;
-	fcntl(client, F_SETFL, 0);
-	usleep(200000);
+	must(fill_up(client) > 0, "fill up");
 	timeouts(client, 50);
-	while (send(client, data, sizeof(data), 0) > 0)
-		;
 	CALL(send(client, data, sizeof(data), 0));
 }
 
@@ -919,7 +930,7 @@ CASE(queue_sizes)
 	recv(server, text, 3, 0);
 	ioctl(server, SIOCINQ, &n);
 	note("%d", n);
-	settle();
+	wait_acked(client);
 	CALL(ioctl(client, SIOCOUTQ, &n));
 	note("%d", n);
 	CALL(ioctl(client, SIOCOUTQNSD, &n));
@@ -993,7 +1004,7 @@ CASE(half_close_other_way)
 	EVENTS(server);
 	CALL(recv(server, text, 8, 0));
 	CALL(send(client, "abc", 3, 0));
-	settle();
+	wait_acked(client);
 	CALL(recv(server, text, 8, MSG_DONTWAIT));
 	CALL(recv(server, text, 8, MSG_DONTWAIT));
 	CALL(send(server, "x", 1, 0));
@@ -1014,7 +1025,7 @@ CASE(shutdown_both)
 	CALL(recv(server, &byte, 1, 0));
 	CALL(close(server));
 	AWAIT(client, POLLHUP);
-	settle();
+	wait_closed(client);
 	CALL(shutdown(client, SHUT_RDWR));
 	CALL(getpeername(client, &addr.any, &len));
 	CALL(getsockname(client, &addr.any, &len));
@@ -1037,7 +1048,7 @@ CASE(close_both_ways)
 	AWAIT(server, POLLRDHUP);
 	CALL(recv(server, &byte, 1, 0));
 	CALL(shutdown(server, SHUT_WR));
-	settle();
+	wait_closed(server);
 	EVENTS(server);
 	CALL(get_int(server, SOL_SOCKET, SO_ERROR));
 	CALL(send(server, "x", 1, MSG_NOSIGNAL));
@@ -1249,11 +1260,12 @@ CASE(events_connected)
 	EVENTS(server);
 }
 
-static int edges(int e)
+/* The next one within @ms: SOON if there is to be one, else A_WHILE. */
+static int edge(int e, int ms)
 {
 	struct epoll_event ev;
 
-	return epoll_wait(e, &ev, 1, A_WHILE) == 1 ? (int)ev.events : 0;
+	return epoll_wait(e, &ev, 1, ms) == 1 ? (int)ev.events : 0;
 }
 
 CASE(edge_triggered)
@@ -1264,17 +1276,17 @@ CASE(edge_triggered)
 
 	pair();
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
-	note_events("server", edges(e));
+	note_events("server", edge(e, A_WHILE));
 	send(client, "ab", 2, 0);
-	note_events("server", edges(e));
-	note_events("server", edges(e));
+	note_events("server", edge(e, SOON));
+	note_events("server", edge(e, A_WHILE));
 	recv(server, &byte, 1, 0);
-	note_events("server", edges(e));
+	note_events("server", edge(e, A_WHILE));
 	send(client, "c", 1, 0);
-	note_events("server", edges(e));
+	note_events("server", edge(e, SOON));
 	shutdown(client, SHUT_WR);
-	note_events("server", edges(e));
-	note_events("server", edges(e));
+	note_events("server", edge(e, SOON));
+	note_events("server", edge(e, A_WHILE));
 }
 
 CASE(edge_write)
@@ -1284,8 +1296,8 @@ CASE(edge_write)
 
 	pair();
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
-	note_events("client", edges(e));
-	note_events("client", edges(e));
+	note_events("client", edge(e, SOON));
+	note_events("client", edge(e, A_WHILE));
 }
 
 /* Options */
@@ -1380,7 +1392,7 @@ CASE(tcp_options_inherited)
 	set_int(l, SOL_TCP, TCP_KEEPIDLE, 77);
 	set_int(l, SOL_TCP, TCP_USER_TIMEOUT, 5000);
 	set_int(l, SOL_TCP, TCP_NODELAY, 1);
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	CALL(get_int(a, SOL_TCP, TCP_KEEPIDLE));
@@ -1542,7 +1554,7 @@ CASE(no_descriptor_for_accept)
 	int l = listening(port);
 	struct rlimit none = { 3, 1024 }, some = { 1024, 1024 };
 
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	CALL(setrlimit(RLIMIT_NOFILE, &none));
 	CALL(accept(l, NULL, NULL));
@@ -1655,7 +1667,7 @@ CASE(two_accepters)
 			_exit(accept(l, NULL, NULL) >= 0 ? 0 : 1);
 	}
 	for (i = 0; i < 2; i++)
-		knock(port);
+		connect_and_send(port);
 	note("%d accepters had one each", all_well(2));
 }
 
@@ -1700,12 +1712,12 @@ CASE(one_shot)
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
 	send(client, "x", 1, 0);
-	note_events("server", edges(e));
-	note_events("server", edges(e));
+	note_events("server", edge(e, SOON));
+	note_events("server", edge(e, A_WHILE));
 	CALL(epoll_ctl(e, EPOLL_CTL_MOD, server, &ev));
-	note_events("server", edges(e));
+	note_events("server", edge(e, SOON));
 	CALL(epoll_ctl(e, EPOLL_CTL_DEL, server, NULL));
-	note_events("server", edges(e));
+	note_events("server", edge(e, A_WHILE));
 }
 
 CASE(edge_of_listener)
@@ -1714,10 +1726,10 @@ CASE(edge_of_listener)
 	int l = listening(port), e = epoll_create1(0);
 
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, l, &ev));
-	note_events("listener", edges(e));
-	knock(port);
-	note_events("listener", edges(e));
-	note_events("listener", edges(e));
+	note_events("listener", edge(e, A_WHILE));
+	connect_and_send(port);
+	note_events("listener", edge(e, SOON));
+	note_events("listener", edge(e, A_WHILE));
 }
 
 CASE(edge_of_reset)
@@ -1728,8 +1740,8 @@ CASE(edge_of_reset)
 	pair();
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
 	reset_client();
-	note_events("client", edges(e));
-	note_events("client", edges(e));
+	note_events("client", edge(e, SOON));
+	note_events("client", edge(e, A_WHILE));
 }
 
 CASE(edge_of_room)
@@ -1737,17 +1749,16 @@ CASE(edge_of_room)
 	struct epoll_event ev = { .events = EPOLLOUT | EPOLLET };
 	static char data[1 << 16];
 	int e = epoll_create1(0);
-	long n, sum = 0;
+	long n, sum;
 
 	pair();
 	nonblock(client);
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
-	note_events("client", edges(e));
-	while ((n = send(client, data, sizeof(data), 0)) > 0)
-		sum += n;
+	note_events("client", edge(e, SOON));
+	sum = fill_up(client);
 	while (sum > 0 && (n = recv(server, data, sizeof(data), 0)) > 0)
 		sum -= n;
-	note_events("client", edges(e));
+	note_events("client", edge(e, SOON));
 }
 
 /* More on messages */
@@ -1797,7 +1808,7 @@ CASE(sends_partly_bad)
 	munmap(page + 4096, 4096);
 	memset(page, 'x', 4096);
 	CALL(send(client, page + 4090, 100, 0));
-	settle();
+	wait_acked(client);
 	CALL(recv(server, text, sizeof(text), MSG_DONTWAIT));
 	CALL(send(client, "after", 5, 0));
 	wait_in(server);

@@ -8,6 +8,19 @@
  */
 #include "oracle.h"
 
+/* What a cable alone has: time, and addresses that nobody has. */
+FIXTURE(cable) { };
+
+FIXTURE_VARIANT(cable) { int kind; };
+
+FIXTURE_VARIANT_ADD(cable, wire) { .kind = WIRE };
+
+FIXTURE_VARIANT_ADD(cable, wire6) { .kind = WIRE6 };
+
+FIXTURE_SETUP(cable) { }
+
+FIXTURE_TEARDOWN(cable) { }
+
 static int waiting_socket(int flags)
 {
 	int s = new_socket(NEAR, flags);
@@ -15,12 +28,6 @@ static int waiting_socket(int flags)
 	if (ndp)
 		must(!set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1), "have connect() wait");
 	return s;
-}
-
-static bool over_wire(void)
-{
-	note("over a cable %d", world->wire);
-	return world->wire;
 }
 
 /* A cable on which nothing arrives before a call returns. */
@@ -98,12 +105,10 @@ CASE(waits_and_is_refused)
 	CALL(recv(s, &byte, 1, 0));
 }
 
-CASE(in_background)
+CASE_OF(cable, in_background)
 {
 	int l, s;
 
-	if (!over_wire())
-		return;
 	set_delay("100ms");
 	l = listening(port);
 	s = waiting_socket(SOCK_NONBLOCK);
@@ -120,12 +125,10 @@ CASE(in_background)
 	set_delay("10us");
 }
 
-CASE(in_background_refused)
+CASE_OF(cable, in_background_refused)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	set_delay("100ms");
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(connect_to(s, port));
@@ -139,13 +142,11 @@ CASE(in_background_refused)
 	set_delay("10us");
 }
 
-CASE(in_background_by_edges)
+CASE_OF(cable, in_background_by_edges)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
 	int e = epoll_create1(0), s;
 
-	if (!over_wire())
-		return;
 	set_delay("100ms");
 	listening(port);
 	s = waiting_socket(SOCK_NONBLOCK);
@@ -159,12 +160,10 @@ CASE(in_background_by_edges)
 	set_delay("10us");
 }
 
-CASE(nobody_within_the_timeout)
+CASE_OF(cable, nobody_within_the_timeout)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	s = waiting_socket(0);
 	timeouts(s, 200);
 	CALL(connect_nowhere(s));
@@ -175,12 +174,10 @@ CASE(nobody_within_the_timeout)
 	CALL(close(s));
 }
 
-CASE(nobody_and_a_signal)
+CASE_OF(cable, nobody_and_a_signal)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	s = waiting_socket(0);
 	alarm_in(50, 0);
 	CALL(connect_nowhere(s));
@@ -190,12 +187,10 @@ CASE(nobody_and_a_signal)
 	CALL(get_int(s, SOL_SOCKET, SO_ERROR));
 }
 
-CASE(nobody_for_long)
+CASE_OF(cable, nobody_for_long)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	s = waiting_socket(0);
 	CALL(set_int(s, SOL_TCP, TCP_USER_TIMEOUT, 500));
 	CALL(set_int(s, SOL_TCP, TCP_SYNCNT, 1));
@@ -204,13 +199,11 @@ CASE(nobody_for_long)
 	CALL(connect_nowhere(s));
 }
 
-CASE(no_way)
+CASE_OF(cable, no_way)
 {
 	union address addr = named("192.0.2.1", "2001:db8::1", port);
 	int s;
 
-	if (!over_wire())
-		return;
 	s = new_socket(NEAR, 0);
 	CALL(connect(s, &addr.any, address_len()));
 	note_name(s);
@@ -223,12 +216,10 @@ CASE(no_way)
 	CALL(connect_to(s, port));
 }
 
-CASE(closed_while_connecting)
+CASE_OF(cable, closed_while_connecting)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(connect_nowhere(s));
 	close_hard(s);
@@ -247,7 +238,7 @@ static void ask_in(void)
 
 	if (fork())
 		return;
-	s = knock(port);
+	s = connect_and_send(port);
 	_exit(recv(s, &byte, 1, 0) == 1 ? 0 : 1);
 }
 
@@ -277,7 +268,7 @@ CASE(backlog_numbers)
 	must(!bind_to(l, FAR, port), "bind");
 	CALL(listen(l, 0));
 	/* A backlog of none has room for one. */
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	note("accepted %d", accept(l, NULL, NULL) >= 0);
 }
@@ -287,14 +278,14 @@ CASE(gone_before_accepted)
 	int l = listening(port), s, a;
 	char text[4];
 
-	s = knock(port);
+	s = connect_and_send(port);
 	wait_in(l);
 	close(s);
 	settle();
 	a = accept(l, NULL, NULL);
 	CALL(recv(a, text, 4, 0));
 	CALL(recv(a, text, 4, 0));
-	s = knock(port);
+	s = connect_and_send(port);
 	wait_in(l);
 	close_hard(s);
 	settle();
@@ -346,38 +337,29 @@ CASE(share_port_of_another_user)
 
 CASE(spread)
 {
-	int l[4], got[4] = { 0 }, all = 0, some = 0, i;
+	int l[4], got[4], all, some = 0, i;
 
 	for (i = 0; i < 4; i++)
 		l[i] = sharing(port);
 	for (i = 0; i < 64; i++)
-		knock(port);
-	settle();
-	for (i = 0; i < 4; i++) {
-		nonblock(l[i]);
-		while (accept(l[i], NULL, NULL) >= 0)
-			got[i]++;
-		all += got[i];
+		connect_and_send(port);
+	all = let_all_in(l, 4, got, 64);
+	for (i = 0; i < 4; i++)
 		some += got[i] > 0;
-	}
 	note("%d let in by %d", all, some);
 }
 
 CASE(one_of_two_closes)
 {
-	int l[2] = { sharing(port), sharing(port) }, n = 0, i;
+	int l[2] = { sharing(port), sharing(port) }, got, i;
 
 	close(l[0]);
 	for (i = 0; i < 16; i++)
-		knock(port);
-	settle();
-	nonblock(l[1]);
-	while (accept(l[1], NULL, NULL) >= 0)
-		n++;
-	note("%d let in", n);
+		connect_and_send(port);
+	note("%d let in", let_all_in(l + 1, 1, &got, 16));
 	l[0] = sharing(port);
 	CALL(shutdown(l[1], SHUT_RD));
-	knock(port);
+	connect_and_send(port);
 	wait_in(l[0]);
 	note("accepted %d", accept(l[0], NULL, NULL) >= 0);
 }
@@ -386,18 +368,14 @@ CASE(program_spreads)
 {
 	struct sock_filter second[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
 	struct sock_fprog program = { ARRAY_SIZE(second), second };
-	int l[3] = { sharing(port), sharing(port), sharing(port) }, n = 0, i;
+	int l[3] = { sharing(port), sharing(port), sharing(port) }, got[3], n = 0, i;
 
 	CALL(setsockopt(l[0], SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)));
 	for (i = 0; i < 16; i++)
-		knock(port);
-	settle();
-	for (i = 0; i < 3; i++) {
-		nonblock(l[i]);
-		for (n = 0; accept(l[i], NULL, NULL) >= 0; n++)
-			;
-		note("%d let in %d", i, n);
-	}
+		connect_and_send(port);
+	let_all_in(l, 3, got, 16);
+	for (i = 0; i < 3; i++)
+		note("%d let in %d", i, got[i]);
 	CALL(setsockopt(l[0], SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, &n, sizeof(n)));
 }
 
@@ -412,7 +390,7 @@ CASE(listener_of_a_device)
 	CALL(connect_to(s, port));
 	wait_in(l);
 	note("accepted %d", accept(l, NULL, NULL) >= 0);
-	if (!over_wire())
+	if (!world->wire)
 		return;
 	l = new_socket(FAR, 0);
 	CALL(setsockopt(l, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3));
@@ -433,11 +411,11 @@ CASE(address_wins)
 	CALL(listen(all, 4));
 	CALL(bind_to(one, FAR, port));
 	CALL(listen(one, 4));
-	knock(port);
+	connect_and_send(port);
 	wait_in(one);
 	EVENTS(all);
 	close(one);
-	knock(port);
+	connect_and_send(port);
 	wait_in(all);
 }
 
@@ -543,7 +521,8 @@ CASE(disconnect_finished)
 	shutdown(server, SHUT_WR);
 	AWAIT(client, POLLHUP);
 	AWAIT(server, POLLHUP);
-	settle();
+	wait_closed(client);
+	wait_closed(server);
 	CALL(disconnect(client));
 	CALL(get_int(client, SOL_SOCKET, SO_ERROR));
 	EVENTS(client);
@@ -564,12 +543,10 @@ CASE(disconnect_half_closed)
 	CALL(recv(server, &byte, 1, 0));
 }
 
-CASE(disconnect_connecting)
+CASE_OF(cable, disconnect_connecting)
 {
 	int s;
 
-	if (!over_wire())
-		return;
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(connect_nowhere(s));
 	CALL(disconnect(s));
@@ -587,8 +564,10 @@ CASE(disconnect_listener)
 	int l = listening(port), s;
 	char byte;
 
-	s = knock(port);
+	s = connect_and_send(port);
 	wait_in(l);
+	/* Before it knows that it was let in it would be refused. */
+	wait_acked(s);
 	CALL(disconnect(l));
 	CALL(get_int(l, SOL_SOCKET, SO_ERROR));
 	EVENTS(l);
@@ -597,7 +576,7 @@ CASE(disconnect_listener)
 	AWAIT(s, POLLHUP);
 	CALL(recv(s, &byte, 1, 0));
 	CALL(listen(l, 4));
-	s = knock(port);
+	s = connect_and_send(port);
 	let_in(l);
 	CALL(recv(s, &byte, 1, 0));
 }

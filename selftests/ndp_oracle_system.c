@@ -469,7 +469,7 @@ CASE(group_may_not_bind)
 	int s;
 
 	attach_program(own_cgroup(), BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
-		       six() ? BPF_CGROUP_INET6_BIND : BPF_CGROUP_INET4_BIND, 0);
+		       is_ip6_world() ? BPF_CGROUP_INET6_BIND : BPF_CGROUP_INET4_BIND, 0);
 	s = new_socket(NEAR, 0);
 	CALL(bind_to(s, NEAR, port));
 	leave_cgroup();
@@ -480,7 +480,7 @@ CASE(group_may_not_keep_a_port)
 	int s;
 
 	attach_program(own_cgroup(), BPF_PROG_TYPE_CGROUP_SOCK,
-		       six() ? BPF_CGROUP_INET6_POST_BIND : BPF_CGROUP_INET4_POST_BIND, 0);
+		       is_ip6_world() ? BPF_CGROUP_INET6_POST_BIND : BPF_CGROUP_INET4_POST_BIND, 0);
 	s = new_socket(NEAR, 0);
 	CALL(bind_to(s, NEAR, port));
 	leave_cgroup();
@@ -493,7 +493,7 @@ CASE(group_may_not_connect)
 	int l = listening(port), s;
 
 	attach_program(own_cgroup(), BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
-		       six() ? BPF_CGROUP_INET6_CONNECT : BPF_CGROUP_INET4_CONNECT, 0);
+		       is_ip6_world() ? BPF_CGROUP_INET6_CONNECT : BPF_CGROUP_INET4_CONNECT, 0);
 	s = new_socket(NEAR, 0);
 	CALL(connect_to(s, port));
 	leave_cgroup();
@@ -628,25 +628,46 @@ static void note_control(struct msghdr *m)
 		     (size_t)c->cmsg_len);
 }
 
-static void receive_stamped(void)
+static bool receive_byte(struct msghdr *m)
 {
-	char byte, control[256];
-	struct iovec in = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &in, .msg_iovlen = 1, .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	static char byte, control[256];
+	static struct iovec in = { &byte, 1 };
 
+	*m = (struct msghdr){ .msg_iov = &in, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
 	send(client, "x", 1, 0);
 	wait_in(server);
-	CALL(recvmsg(server, &m, 0));
+	return recvmsg(server, m, 0) == 1;
+}
+
+static void receive_stamped(void)
+{
+	struct msghdr m;
+
+	CALL(receive_byte(&m));
 	note_control(&m);
+}
+
+/* The kernel begins to stamp a little later than it is told to. */
+static void wait_for_stamps(void)
+{
+	struct msghdr m;
+	int i;
+
+	for (i = 0; i < SOON / 10; i++) {
+		must(receive_byte(&m), "receive");
+		if (m.msg_controllen)
+			return;
+		usleep(10000);
+	}
+	must(false, "wait for stamps");
 }
 
 CASE(stamps_of_arrival)
 {
 	pair();
 	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 1));
-	/* The kernel begins to stamp a little later. */
-	settle();
+	wait_for_stamps();
 	receive_stamped();
 	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPNS, 1));
 	receive_stamped();
@@ -677,11 +698,13 @@ CASE(information_in_each_state)
 	note("fresh: state %d", ({ struct tcp_info i; socklen_t n = sizeof(i);
 	     getsockopt(s, SOL_TCP, TCP_INFO, &i, &n); i.tcpi_state; }));
 	pair();
-	settle();
+	wait_acked(client);
+	wait_acked(server);
 	note_state("client", client);
 	note_state("server", server);
 	shutdown(client, SHUT_WR);
-	settle();
+	wait_acked(client);
+	wait_event(server, POLLRDHUP);
 	note_state("client", client);
 	note_state("server", server);
 	CALL(recv(server, &byte, 1, 0));
@@ -699,7 +722,7 @@ CASE(information_counts)
 	pair();
 	send(client, data, sizeof(data), 0);
 	recv(server, got, sizeof(got), MSG_WAITALL);
-	settle();
+	wait_acked(client);
 	CALL(getsockopt(server, SOL_TCP, TCP_INFO, &info, &len));
 	note("received %llu", (unsigned long long)info.tcpi_bytes_received);
 	len = sizeof(info);
@@ -753,7 +776,7 @@ CASE(deferring_and_lingering)
 	}
 	CALL(set_int(l, SOL_TCP, TCP_DEFER_ACCEPT, 5));
 	CALL(set_int(l, SOL_TCP, TCP_LINGER2, 7));
-	knock(port);
+	connect_and_send(port);
 	wait_in(l);
 	a = accept(l, NULL, NULL);
 	CALL(get_int(a, SOL_TCP, TCP_LINGER2));

@@ -10,6 +10,7 @@
 
 require_module ndp
 require_program python3
+tap_plan 11
 
 # What flow 2 received while flow 1 lasted, in percent of what flow 1 did.
 beside() {
@@ -19,10 +20,11 @@ beside() {
 				sum(flows[1]["series"]))'
 }
 
-# is_between NAME GOT LOW HIGH
+# is_between NAME GOT LOW HIGH: in percent.  On a machine that is busy with other things
+# one of the two may have nothing to send while it should.
 is_between() {
 	say "$1: $2 %"
-	check "$1" between "$3" "$2" "$4"
+	exact "$1" between "$3" "$2" "$4"
 }
 
 leaf_spine hosts=3 leaves=1 spines=1 rate=1gbit delay=10us mtu=9000
@@ -82,17 +84,17 @@ receive(300000)
 receive(1000000)' >"$TMP/shares" 2>&1 &
 SERVER=$!
 wait_for 20 grep -q listening "$TMP/shares" || die "no listener: $(cat "$TMP/shares")"
+opens=$(ndp_stat "${HOST[0]}" PassiveOpens)
+opened() { [ "$(ndp_stat "${HOST[0]}" PassiveOpens)" -eq $((opens + $1)) ]; }
 for h in 1 2; do
 	background in_ns "${HOST[h]}" timeout 100 bash -c \
 		"head -c 20000000 /dev/zero | ndp_cat ${ADDRESS[0]} 5001" >/dev/null 2>&1
-	[ $h -eq 2 ] || wait_for 20 [ "$(ndp_stat "${HOST[0]}" PassiveOpens)" -gt 0 ]
+	wait_for 20 opened $h || die "flow $h does not begin"
 done
 check "two flows into one process" wait $SERVER
 say "shares: $(tr '\n' ';' <"$TMP/shares")"
 share() { sed -n "$1p" "$TMP/shares" | cut -d' ' -f"$2"; }
-# Real machines may be busy with other things while one of the two ought to send.
-[ -e /proc/exitcode ] && part=30 || part=10
-is_between "both alike" "$(share 2 1)" $part $((100 - part))
+is_between "both alike" "$(share 2 1)" 40 60
 is_between "the second preferred: it has all" "$(share 4 2)" 85 100
 is_between "the second put back: the first has all" "$(share 6 1)" 85 100
 

@@ -18,6 +18,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <net/if.h>
 
@@ -27,9 +28,21 @@
 
 #define PORT	5000
 
-/* For what must happen soon and what must not happen. */
-#define SOON	5000
+/* For what must happen soon and what must not happen, ms. */
+#define SOON	20000
 #define A_WHILE	50
+
+/* s: a loaded machine may need more than the harness's half a minute. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	200
+
+static long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
 
 static int loopback_up(void)
 {
@@ -279,13 +292,24 @@ TEST_F(ndp, fills_up)
 {
 	static char buf[65536];
 	size_t sent = 0, got = 0;
+	__u64 acked = 0;
 	ssize_t n;
+	int looks;
 
 	establish();
-	while ((n = send(self->client, buf, sizeof(buf), MSG_DONTWAIT)) > 0 && sent < 1 << 28)
-		sent += n;
-	EXPECT_EQ(-1, n);
-	EXPECT_EQ(EAGAIN, errno);
+	/* For half a second nothing is acknowledged: all wait for the reader. */
+	for (looks = 0; looks < 50; looks++) {
+		if (info_of(self->client).bytes_acked != acked)
+			looks = 0;
+		acked = info_of(self->client).bytes_acked;
+		while ((n = send(self->client, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
+			sent += n;
+			looks = 0;
+			ASSERT_GT(1 << 28, sent);
+		}
+		ASSERT_EQ(EAGAIN, errno);
+		usleep(10000);
+	}
 	EXPECT_EQ(0, events_of(self->client, POLLOUT, A_WHILE));
 	while (got < sent && (n = recv(self->server, buf, sizeof(buf), 0)) > 0)
 		got += n;
@@ -322,16 +346,24 @@ TEST_F(ndp, receive_timeout)
 	EXPECT_EQ(EAGAIN, errno);
 }
 
+/* What is to be more waits for it, but for 200 ms only: who is late is asked again. */
 TEST_F(ndp, more)
 {
+	int came, tries = 0;
+	long long began;
 	char buf[16];
 
 	establish();
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
-	EXPECT_EQ(0, events_of(self->server, POLLIN, A_WHILE));
-	ASSERT_EQ(2, send(self->client, "cd", 2, 0));
-	EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
-	EXPECT_EQ(0, memcmp("abcd", buf, 4));
+	do {
+		began = now_ms();
+		ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+		came = events_of(self->server, POLLIN, A_WHILE);
+		began = now_ms() - began;
+		ASSERT_EQ(2, send(self->client, "cd", 2, 0));
+		EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
+		EXPECT_EQ(0, memcmp("abcd", buf, 4));
+	} while (came && began >= 200 && ++tries < 20);
+	EXPECT_EQ(0, came);
 }
 
 TEST_F(ndp, queues)
@@ -344,7 +376,7 @@ TEST_F(ndp, queues)
 	EXPECT_EQ(0, ioctl(self->server, SIOCINQ, &n));
 	EXPECT_EQ(5, n);
 	/* All is acknowledged in time. */
-	for (int i = 0; i < 100 && !ioctl(self->client, SIOCOUTQ, &n) && n; i++)
+	for (int i = 0; i < SOON / 10 && !ioctl(self->client, SIOCOUTQ, &n) && n; i++)
 		usleep(10000);
 	EXPECT_EQ(0, n);
 	EXPECT_EQ(-1, ioctl(self->listener, SIOCINQ, &n));
@@ -539,9 +571,10 @@ TEST_F(ndp, info)
 	EXPECT_EQ(1, s.role);
 	EXPECT_EQ(c.conn_id, s.conn_id);
 	EXPECT_EQ(32, c.paths);
-	EXPECT_EQ(1, c.bytes_sent);
+	EXPECT_EQ(1, c.bytes_sent - c.bytes_retrans);
 	EXPECT_EQ(1, s.bytes_received);
-	EXPECT_EQ(0, c.retrans);
+	/* Nothing is lost here; on a slow machine an answer may come late. */
+	EXPECT_GE(c.timeouts, c.retrans);
 	EXPECT_EQ(NDP_ST_LISTEN, info_of(self->listener).state);
 	/* A program that knows less gets the front of it. */
 	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_INFO, &s, &len));

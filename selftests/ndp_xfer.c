@@ -19,7 +19,8 @@
  *	-g MS	give up when the peer is silent for so long (TCP_USER_TIMEOUT)
  *	-i MS	pause so long after each 64 KiB written
  *	-w MS	pause so long after each read of up to 64 KiB
- *	-u FILE	keep the last 64 KiB until there is such a file
+ *	-u FILE	send until there is such a file, instead of -s; the server says at its
+ *		end how many bytes it has got
  *	-t	print how long each connection took, from connect() to the end
  */
 #include <arpa/inet.h>
@@ -55,6 +56,9 @@ static const char *until_file;
 
 static const char greeting[] = "220 ready";
 
+/* So many bytes as it will be when the client is told to end. */
+#define UNTIL_TOLD	(~0ULL)
+
 static __s64 now_us(void)
 {
 	struct timespec t;
@@ -85,16 +89,35 @@ static void verify(const unsigned char *buf, size_t n, __u64 pos,
 			errx(1, "wrong byte at %llu", (pos + i));
 }
 
-/* Send @out bytes and receive @in at the same time, then the end of file. */
-static void exchange(int fd, __u64 out, __u64 in, bool server)
+/* The next up to 64 KiB to send: none when all is sent, or @*out is over by -u. */
+static size_t next_part(unsigned char *buf, size_t most, __u64 sent, __u64 *out, bool server)
 {
+	if (sent)
+		usleep(idle_ms * 1000);
+	if (*out == UNTIL_TOLD && !access(until_file, F_OK))
+		*out = sent;
+	if (most > *out - sent)
+		most = *out - sent;
+	fill(buf, most, sent, server);
+	return most;
+}
+
+/*
+ * Send @out bytes and receive @in at the same time, then the end of file.  Of what is
+ * sent until told, no end of file comes back: the server has a last word then.
+ *
+ * Return: bytes that went from the client to the server.
+ */
+static __u64 exchange(int fd, __u64 out, __u64 in, bool server)
+{
+	bool last_word = out == UNTIL_TOLD || in == UNTIL_TOLD;
 	unsigned char obuf[65536], ibuf[65536];
 	__u64 sent = 0, got = 0;
 	size_t have = 0, off = 0;
-	bool eof = false;
+	bool eof = !server && last_word && !in;
 
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	if (!out)
+	if (!out && !(server && last_word))
 		shutdown(fd, SHUT_WR);
 	while (sent < out || !eof) {
 		struct pollfd p = {
@@ -109,28 +132,25 @@ static void exchange(int fd, __u64 out, __u64 in, bool server)
 			     got, in);
 		if (sent < out && p.revents & (POLLOUT | POLLERR)) {
 			if (off == have) {
-				if (sent)
-					usleep(idle_ms * 1000);
-				have = sizeof(obuf);
-				if (have > out - sent)
-					have = out - sent;
-				while (until_file && have == out - sent && access(until_file, F_OK))
-					usleep(100000);
-				fill(obuf, have, sent, server);
+				have = next_part(obuf, sizeof(obuf), sent, &out, server);
 				off = 0;
 			}
-			n = send(fd, obuf + off, have - off, MSG_NOSIGNAL);
+			n = have ? send(fd, obuf + off, have - off, MSG_NOSIGNAL) : 0;
 			if (n < 0 && errno != EAGAIN)
 				err(1, "send");
 			if (n > 0) {
 				off += n;
 				sent += n;
 			}
-			if (sent == out)
+			if (sent == out && !(server && last_word))
 				shutdown(fd, SHUT_WR);
 		}
 		if (!eof && p.revents & (POLLIN | POLLERR | POLLHUP)) {
-			n = recv(fd, ibuf, sizeof(ibuf), 0);
+			size_t most = sizeof(ibuf);
+
+			if (!server && last_word && most > in - got)
+				most = in - got;
+			n = recv(fd, ibuf, most, 0);
 			if (n < 0 && errno != EAGAIN)
 				err(1, "recv");
 			if (n > 0) {
@@ -138,12 +158,14 @@ static void exchange(int fd, __u64 out, __u64 in, bool server)
 				got += n;
 				usleep(slow_ms * 1000);
 			}
-			eof = n == 0;
+			eof = n == 0 || (!server && last_word && got == in);
 		}
 	}
-	if (got != in)
+	if (got != in && in != UNTIL_TOLD)
 		errx(1, "got %llu bytes, expected %llu",
 		     got, in);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return server ? got : sent;
 }
 
 static void recv_all(int fd, void *buf, size_t n)
@@ -158,7 +180,7 @@ static void recv_all(int fd, void *buf, size_t n)
 
 static void serve(int fd)
 {
-	__u64 want[2];
+	__u64 want[2], got;
 	char c;
 
 	if (server_first && send(fd, greeting, sizeof(greeting), MSG_NOSIGNAL) < 0)
@@ -169,7 +191,9 @@ static void serve(int fd)
 		return;
 	}
 	recv_all(fd, want, sizeof(want));
-	exchange(fd, be64toh(want[1]), be64toh(want[0]), true);
+	got = htobe64(exchange(fd, be64toh(want[1]), be64toh(want[0]), true));
+	if (be64toh(want[0]) == UNTIL_TOLD && send(fd, &got, sizeof(got), MSG_NOSIGNAL) < 0)
+		err(1, "last word");
 	close(fd);
 }
 
@@ -205,6 +229,7 @@ static void request(const struct addrinfo *to, __u64 out, __u64 in)
 	int fd = new_socket(to->ai_family);
 	char hello[sizeof(greeting)];
 	__s64 start = now_us();
+	__u64 sent, got;
 	char c = 0;
 
 	if (give_up_ms && setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &give_up_ms,
@@ -228,7 +253,13 @@ static void request(const struct addrinfo *to, __u64 out, __u64 in)
 	}
 	if (send(fd, want, sizeof(want), MSG_NOSIGNAL) != sizeof(want))
 		err(1, "send");
-	exchange(fd, out, in, false);
+	sent = exchange(fd, out, in, false);
+	if (out == UNTIL_TOLD) {
+		recv_all(fd, &got, sizeof(got));
+		got = be64toh(got);
+		if (got != sent)
+			errx(1, "sent %llu bytes, of which %llu came", sent, got);
+	}
 	if (give_up_ms)
 		await_acks(fd);
 	if (timed)
@@ -365,6 +396,7 @@ int main(int argc, char **argv)
 			break;
 		case 'u':
 			until_file = optarg;
+			out = UNTIL_TOLD;
 			break;
 		case 'w':
 			slow_ms = atoi(optarg);

@@ -112,7 +112,7 @@ static inline void wait_in(int fd)
 }
 
 /* A socket that has asked a listener in, and sent a byte. */
-static inline int knock(int port)
+static inline int connect_and_send(int port)
 {
 	int fd = new_socket(NEAR, 0);
 
@@ -129,7 +129,7 @@ static inline void pair(void)
 	char byte;
 
 	listener = listening(port);
-	client = knock(port);
+	client = connect_and_send(port);
 	wait_in(listener);
 	server = accept(listener, NULL, NULL);
 	must(server >= 0, "accept");
@@ -138,10 +138,79 @@ static inline void pair(void)
 	must(recv(client, &byte, 1, 0) == 1, "get an answer");
 }
 
-/* What is under way arrives. */
+/* What is under way arrives.  In slices: who is not let run for long misses one of them. */
 static inline void settle(void)
 {
-	usleep(A_WHILE * 1000);
+	int i;
+
+	for (i = 0; i < A_WHILE / 10; i++)
+		usleep(10000);
+}
+
+static inline struct tcp_info info_of(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	must(!getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len), "ask for its state");
+	return info;
+}
+
+/* Until all that was sent is acknowledged, the end as well. */
+static inline void wait_acked(int fd)
+{
+	int i;
+
+	for (i = 0; i < SOON / 10; i++) {
+		struct tcp_info info = info_of(fd);
+
+		if (!info.tcpi_unacked && !info.tcpi_notsent_bytes)
+			return;
+		usleep(10000);
+	}
+	must(false, "wait for acknowledgements");
+}
+
+/* Until both ends of a connection are closed and told. */
+static inline void wait_closed(int fd)
+{
+	const int closed = 7;		/* TCP_CLOSE of a header that has another tcp_info */
+	int i;
+
+	for (i = 0; i < SOON / 10 && info_of(fd).tcpi_state != closed; i++)
+		usleep(10000);
+	must(i < SOON / 10, "wait for the end");
+}
+
+/* Until so many bytes can be read. */
+static inline void wait_bytes(int fd, int bytes)
+{
+	int i, n = 0;
+
+	for (i = 0; i < SOON / 10 && !ioctl(fd, SIOCINQ, &n) && n < bytes; i++)
+		usleep(10000);
+	must(n >= bytes, "wait for bytes");
+}
+
+/* Let in who asks one of the @n listeners: @most, and those that should not have come. */
+static inline int let_all_in(const int *listeners, int n, int *got, int most)
+{
+	int all = 0, i, looks = 0;
+
+	memset(got, 0, n * sizeof(*got));
+	for (i = 0; i < n; i++)
+		nonblock(listeners[i]);
+	while (looks++ < (all < most ? SOON : A_WHILE) / 10) {
+		for (i = 0; i < n; i++) {
+			while (accept(listeners[i], NULL, NULL) >= 0) {
+				got[i]++;
+				all++;
+				looks = 0;
+			}
+		}
+		usleep(10000);
+	}
+	return all;
 }
 
 /* Closing with something unread resets. */
@@ -181,7 +250,7 @@ static inline struct run start_case(void (*body)(void), int line, int kind, bool
 	port = 5000 + line;
 	notes = run.file;
 	signal(SIGALRM, SIG_DFL);
-	alarm(20);
+	alarm(100);
 	body();
 	exit(0);
 }
@@ -342,12 +411,16 @@ FIXTURE_SETUP(tcp) { }
 
 FIXTURE_TEARDOWN(tcp) { }
 
-#define CASE(name)							\
+/* A case for the worlds of a fixture of its program's own, which has their kinds too. */
+#define CASE_OF(fixture, name)						\
 static void case_##name(void);						\
-TEST_F_TIMEOUT(tcp, name, 60)						\
+TEST_F_TIMEOUT(fixture, name, 200)					\
 {									\
 	EXPECT_TRUE(compare(#name, case_##name, __LINE__, variant->kind));	\
 }									\
 static void case_##name(void)
+
+/* For all worlds. */
+#define CASE(name)	CASE_OF(tcp, name)
 
 #endif /* _ORACLE_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One end of a connection in the test's own hands: what the kernel's end sends is heard,
+ * and answered as the test likes.  Behind "middle.h".
+ */
+#ifndef _LIAR_H
+#define _LIAR_H
+
+/* What came from the kernel. */
+static struct {
+	int		count[TYPES];
+	struct packet	first[TYPES];
+	struct packet	last[TYPES];
+	struct packet	first_again;	/* DATA of the first PSN, as last sent */
+	__u32		highest;	/* PSN */
+	__u32		fresh;		/* payload, retransmissions left out */
+	__u32		longest;	/* payload */
+	__u32		window;		/* the first, bytes */
+	__u32		bytes;		/* of IP packets */
+} heard;
+
+static inline void listen_only(struct packet *p)
+{
+	int type = ndp_type(p);
+	__u32 psn = ntohl(ndp_of(p)->psn);
+	__u16 len = ntohs(ndp_of(p)->len);
+
+	if (!heard.count[type]++)
+		heard.first[type] = *p;
+	heard.last[type] = *p;
+	if (type == DATA && psn == ntohl(ndp_of(&heard.first[DATA])->psn))
+		heard.first_again = *p;
+	heard.bytes += p->len;
+	if (type == DATA && (heard.count[DATA] == 1 || (__s32)(psn - heard.highest) > 0)) {
+		heard.highest = psn;
+		heard.fresh += len;
+	}
+	if (type == DATA && len > heard.longest)
+		heard.longest = len;
+}
+
+/* To who sent @p. */
+static inline void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
+			__u32 window)
+{
+	struct packet answer = *p;
+	struct header *h = ndp_of(&answer);
+	__u16 port = h->sport;
+
+	resize(&answer, HDR_LEN);
+	set_dscp(&answer, DSCP_CONTROL);
+	h->vdt = (h->vdt ^ FROM_ACCEPTOR) & 0xf0;
+	h->vdt |= type;
+	h->flags = flags;
+	h->sport = h->dport;
+	h->dport = port;
+	h->psn = htonl(psn);
+	h->len = h->path;
+	h->psn_off = htonl(pull);
+	h->window = htonl(window);
+	turn_round(&answer);
+	seal(&answer);
+	arrive(&answer);
+}
+
+/* One byte of DATA, the connection's @off-th packet. */
+static inline void drop_by_drop(const struct packet *opening, __u32 off)
+{
+	struct packet p = *opening;
+	struct header *h = ndp_of(&p);
+	__u32 crc;
+
+	resize(&p, HDR_LEN + CRC_LEN + 1);
+	h->flags = off ? 0 : SYN;
+	h->len = htons(1);
+	h->psn = htonl(off + 1000);
+	h->psn_off = htonl(off);
+	*((__u8 *)(h + 1) + CRC_LEN) = byte_at(off);
+	crc = htonl(crc32c((__u8 *)(h + 1) + CRC_LEN, 1));
+	memcpy(h + 1, &crc, sizeof(crc));
+	seal(&p);
+	arrive(&p);
+}
+
+/* The first packet of a connection that a socket of the far end opens, and no more. */
+static inline bool an_opening(struct packet *p)
+{
+	int s = new_socket(FAR, SOCK_NONBLOCK);
+	union address to = address(NEAR, port);
+
+	memset(&heard, 0, sizeof(heard));
+	meddle = listen_only;
+	connect(s, &to.any, address_len());
+	send(s, "x", 1, MSG_NOSIGNAL);
+	settle();
+	close_hard(s);
+	settle();
+	*p = heard.first[DATA];
+	return heard.count[DATA];
+}
+
+#endif /* _LIAR_H */

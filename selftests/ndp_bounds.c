@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What any user, or any peer, may pile up in AF_NDP, and that others do not pay for
+ * it: ports, sockets that were closed, connections that were aborted, dumps.
+ *
+ * Non-goals: memory of queued packets (ndp_life.c), openings from forged addresses
+ * (ndp_cookie.sh), configured paths (ndp_tools.sh).
+ */
+#include "life.h"
+
+#define TOMBSTONES_MAX	262144
+
+FIXTURE(bounds) { };
+
+FIXTURE_SETUP(bounds)
+{
+	struct rlimit many = { 20000, 20000 };
+
+	world = &worlds[1][WIRE];
+	ndp = true;
+	port = 7000;
+	setrlimit(RLIMIT_NOFILE, &many);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+FIXTURE_TEARDOWN(bounds)
+{
+	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 100));
+	EXPECT_TRUE(wait_for_stat("MemBytes", 0, 5));
+	EXPECT_EQ(0, stat_of(NEAR, "Orphans"));
+	EXPECT_EQ(0, stat_of(FAR, "Orphans"));
+}
+
+/* Until @name is at most @most there.  Return: what it is then. */
+static unsigned long long wait_for_most(int end, const char *name, unsigned long long most,
+					int seconds)
+{
+	unsigned long long value = stat_of(end, name);
+	int i;
+
+	for (i = 0; i < seconds * 20 && value > most; i++) {
+		usleep(50000);
+		value = stat_of(end, name);
+	}
+	return value;
+}
+
+/* Ports */
+
+#define FIRST_PORT	40000
+
+static bool set_port_range(int n)
+{
+	char range[32];
+
+	snprintf(range, sizeof(range), "%d %d", FIRST_PORT, FIRST_PORT + n - 1);
+	return !setns(world->ns[NEAR], CLONE_NEWNET) &&
+	       write_text("/proc/sys/net/ipv4/ip_local_port_range", range);
+}
+
+static int port_of(int fd)
+{
+	union address addr = { 0 };
+	socklen_t len = sizeof(addr);
+
+	return getsockname(fd, &addr.any, &len) ? -1 : ntohs(addr.in.sin_port);
+}
+
+static int bound_to_any(void)
+{
+	int s = new_socket(NEAR, 0);
+
+	if (s >= 0 && bind_to(s, NEAR, 0)) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+/* With a port that nobody asked for, and that may be shared. */
+static int with_some_port(void)
+{
+	int s = new_socket(NEAR, 0);
+
+	if (s >= 0 && (listen(s, 1) || shutdown(s, SHUT_RDWR))) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+/* Each port of the range once, also the last one that is free; then none. */
+TEST_F_TIMEOUT(bounds, ports_to_the_last, 400)
+{
+	static bool taken[1000];
+	int s[1000], i, at, one;
+
+	ASSERT_TRUE(set_port_range(1000));
+	for (i = 0; i < 1000; i++) {
+		s[i] = bound_to_any();
+		ASSERT_LE(0, s[i]);
+		at = port_of(s[i]) - FIRST_PORT;
+		ASSERT_LE(0, at);
+		ASSERT_GT(1000, at);
+		ASSERT_FALSE(taken[at]);
+		taken[at] = true;
+	}
+	EXPECT_EQ(-1, bound_to_any());
+	EXPECT_EQ(EADDRINUSE, errno);
+	for (i = 0; i < 20; i++) {
+		at = port_of(s[i]);
+		close(s[i]);
+		one = i % 2 ? with_some_port() : bound_to_any();
+		ASSERT_LE(0, one);
+		if (i % 2 == 0)
+			EXPECT_EQ(at, port_of(one));
+		close(one);
+		s[i] = bound_to_any();
+		EXPECT_EQ(at, port_of(s[i]));
+	}
+	for (i = 0; i < 1000; i++)
+		close(s[i]);
+	EXPECT_TRUE(set_port_range(20000));
+}
+
+static long long thread_us(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec +
+	       u.ru_stime.tv_usec;
+}
+
+/* What it takes to have so many ports, one after the other. */
+static long long us_of_ports(int n)
+{
+	long long begin = thread_us();
+
+	while (n--)
+		close(bound_to_any());
+	return thread_us() - begin + 1;
+}
+
+/* When all of many are taken, some are shared, and the search takes about as long. */
+TEST_F_TIMEOUT(bounds, taken_ports_cost_little, 400)
+{
+	static int s[8000];
+	const int n = ARRAY_SIZE(s), asked = 300;
+	long long before, after;
+	int i;
+
+	ASSERT_TRUE(set_port_range(n));
+	before = us_of_ports(asked);
+	for (i = 0; i < n; i++) {
+		s[i] = with_some_port();
+		ASSERT_LE(0, s[i]);
+	}
+	after = us_of_ports(asked);
+	printf("# %d ports: %lld us when none was taken, %lld us when all were\n", asked,
+	       before, after);
+	/* In virtual time computing takes none. */
+	if (!virtual_time())
+		EXPECT_GT(10 * before, after);
+	for (i = 0; i < n; i++)
+		close(s[i]);
+	EXPECT_TRUE(set_port_range(20000));
+}
+
+/* Orphans */
+
+/* Closed with something that nobody will ever answer. */
+static bool orphan(void)
+{
+	int s = new_socket(NEAR, 0);
+	bool ok = s >= 0 && !connect_nowhere(s) && send(s, "x", 1, 0) == 1;
+
+	close(s);
+	return ok;
+}
+
+/* Half of them is for those whose peers do take what they are sent. */
+TEST_F_TIMEOUT(bounds, orphans, 400)
+{
+	int l = listening(16), s[20], a, id, i;
+	unsigned long long excess = stat_of(NEAR, "OrphansExcess");
+
+	ASSERT_LE(0, l);
+	ASSERT_TRUE(set_sysctl(NEAR, "max_orphans", 20));
+	for (i = 0; i < 30; i++)
+		ASSERT_TRUE(orphan());
+	EXPECT_EQ(20, stat_of(NEAR, "Orphans"));
+	EXPECT_EQ(10, stat_of(NEAR, "OrphansExcess") - excess);
+	/* Some seconds, and those who wait in vain have their half. */
+	EXPECT_EQ(10, wait_for_most(NEAR, "Orphans", 10, 20));
+	EXPECT_EQ(20, stat_of(NEAR, "OrphansExcess") - excess);
+	/* A peer that reads gets all of it, and the end. */
+	for (i = 0; i < 8; i++) {
+		s[i] = connect_and_send(i);
+		ASSERT_LE(0, s[i]);
+		close(s[i]);
+	}
+	for (i = 0; i < 8; i++) {
+		a = let_in(l, &id);
+		ASSERT_LE(0, a);
+		EXPECT_EQ(0, recv(a, &id, sizeof(id), 0));
+		close(a);
+	}
+	close(l);
+	EXPECT_TRUE(set_sysctl(NEAR, "max_orphans", 10000));
+	EXPECT_TRUE(wait_for_stat("Orphans", 0, 60));
+}
+
+/* The namespace's memory is not for one whose peer never reads. */
+TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
+{
+	static char data[65536];
+	int l = listening(8), s, a, id;
+	struct pollfd full = { .events = POLLOUT };
+
+	ASSERT_LE(0, l);
+	s = connect_and_send(1);
+	a = let_in(l, &id);
+	ASSERT_LE(0, a);
+	set_int(a, SOL_SOCKET, SO_RCVBUF, 10000);
+	full.fd = s;
+	ASSERT_TRUE(set_sysctl(NEAR, "mem_max_kb", 512));
+	/* Full, and full still when what there is room for was acknowledged. */
+	do {
+		while (send(s, data, sizeof(data), MSG_DONTWAIT) > 0)
+			;
+	} while (poll(&full, 1, 200));
+	close(s);
+	EXPECT_LE(512 << 10, stat_of(NEAR, "MemBytes"));
+	EXPECT_EQ(0, wait_for_most(NEAR, "MemBytes", 0, 20));
+	EXPECT_LE(1, stat_of(NEAR, "OrphansExcess"));
+	while (recv(a, data, sizeof(data), 0) > 0)
+		;
+	/* Not all of it has come: it is told. */
+	EXPECT_EQ(ECONNRESET, errno);
+	close(a);
+	close(l);
+	EXPECT_TRUE(set_sysctl(NEAR, "mem_max_kb", 0));
+}
+
+/* Tombstones */
+
+/* Who resets his connection has nothing left to send: 2 s, not 32. */
+TEST_F_TIMEOUT(bounds, tombstone_of_the_peers_reset, 400)
+{
+	int l = listening(8), s, a, id;
+	struct pollfd p;
+
+	ASSERT_LE(0, l);
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+	s = connect_and_send(1);
+	a = let_in(l, &id);
+	ASSERT_LE(0, a);
+	close_hard(s);
+	p.fd = a;
+	p.events = POLLIN;
+	ASSERT_EQ(1, poll(&p, 1, SOON));
+	EXPECT_EQ(1, stat_of(FAR, "Tombstones"));
+	EXPECT_EQ(0, wait_for_most(FAR, "Tombstones", 0, 10));
+	/* What this end has reset the peer may still ask for. */
+	EXPECT_EQ(1, stat_of(NEAR, "Tombstones"));
+	close(a);
+	close(l);
+}
+
+/* One that is sent from another address of the near end. */
+static int connect_from(int host, int id)
+{
+	char text[INET_ADDRSTRLEN];
+	union address from;
+	int s = new_socket(NEAR, 0);
+
+	snprintf(text, sizeof(text), "10.0.0.%d", host);
+	shell("ip address replace %s/24 dev eth1", text);
+	from = named(text, text, 0);
+	if (bind(s, &from.any, address_len()) || connect_to(s, port) ||
+	    send(s, &id, sizeof(id), MSG_NOSIGNAL) != sizeof(id)) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+/* Let the next in and reset it.  Return: there was one soon. */
+static bool let_in_and_reset(int l)
+{
+	struct pollfd p = { .fd = l, .events = POLLIN };
+	int id;
+
+	if (poll(&p, 1, 300) != 1)
+		return false;
+	close_hard(let_in(l, &id));
+	return true;
+}
+
+/*
+ * A peer whose connections are all reset has half of what room there is for them.
+ * Then it waits until the oldest have gone, and strangers are served.
+ */
+TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
+{
+	const int room = 2 * 10 + 1024;
+	int l = listening(16), i, s, a = -1, id = 0;
+
+	ASSERT_LE(0, l);
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 10));
+	for (i = 0; i < 2 * room && !stat_of(FAR, "DropMemory"); i++) {
+		s = connect_and_send(i);
+		let_in_and_reset(l);
+		close_hard(s);
+	}
+	EXPECT_LE(room / 2, stat_of(FAR, "Tombstones"));
+	EXPECT_GT(room / 2 + 20, stat_of(FAR, "Tombstones"));
+	/* Who comes then waits, and nothing of it is lost. */
+	nonblock(l);
+	s = connect_and_send(4711);
+	usleep(100000);
+	EXPECT_EQ(-1, accept(l, NULL, NULL));
+	/* Once in 512 times a stranger has the same number as he. */
+	for (i = 9; i < 12 && id != i; i++) {
+		int stranger = connect_from(i, i);
+		struct pollfd p = { .fd = l, .events = POLLIN };
+
+		ASSERT_LE(0, stranger);
+		if (poll(&p, 1, 1000) == 1)
+			a = let_in(l, &id);
+		close_hard(stranger);
+		if (id == i)
+			break;
+	}
+	EXPECT_GT(12, i);
+	close(a);
+	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", TOMBSTONES_MAX));
+	EXPECT_TRUE(until(l, POLLIN));
+	a = let_in(l, &id);
+	EXPECT_EQ(4711, id);
+	close(a);
+	close(s);
+	close(l);
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+}
+
+/* Dumps */
+
+#define DUMPED	100
+#define PATHS	32
+
+/* Which connection a line of "ndp path live" is about, by its local port. */
+static int dumped_conn(FILE *lines, const int *ports)
+{
+	char line[256];
+	int i, at;
+
+	if (!fgets(line, sizeof(line), lines))
+		return -1;
+	at = atoi(line);
+	for (i = 0; i < DUMPED; i++)
+		if (ports[i] == at)
+			return i;
+	return DUMPED;
+}
+
+/* While connections are dumped some of those that were shown end: all others are shown. */
+TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
+{
+	int s[DUMPED], a[DUMPED], ports[DUMPED], shown[DUMPED + 1] = { 0 }, l, i, id;
+	int ended = 0, missing = 0, fds[2];
+	FILE *lines;
+
+	l = listening(DUMPED);
+	ASSERT_LE(0, l);
+	for (i = 0; i < DUMPED; i++) {
+		s[i] = connect_and_send(i);
+		a[i] = let_in(l, &id);
+		ASSERT_LE(0, a[i]);
+		ports[i] = port_of(s[i]);
+	}
+	/* Of one page: it is ahead by that, and by what it and the kernel have at hand. */
+	ASSERT_EQ(0, pipe(fds));
+	ASSERT_LT(0, fcntl(fds[0], F_SETPIPE_SZ, 4096));
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	if (!fork()) {
+		dup2(fds[1], 1);
+		/* The connections are the parent's alone. */
+		close_range(3, ~0U, 0);
+		execlp("ndp", "ndp", "path", "live", NULL);
+		_exit(1);
+	}
+	close(fds[1]);
+	lines = fdopen(fds[0], "r");
+	for (i = 0; i < DUMPED * PATHS / 2; i++) {
+		id = dumped_conn(lines, ports);
+		ASSERT_LE(0, id);
+		shown[id]++;
+	}
+	for (i = 0; i < DUMPED; i++) {
+		if (shown[i] < PATHS)
+			continue;
+		close_hard(s[i]);
+		close(a[i]);
+		s[i] = -1;
+		ended++;
+	}
+	EXPECT_LT(DUMPED / 3, ended);
+	while ((id = dumped_conn(lines, ports)) >= 0)
+		shown[id]++;
+	for (i = 0; i < DUMPED; i++)
+		missing += shown[i] < PATHS;
+	EXPECT_EQ(0, missing);
+	EXPECT_EQ(0, shown[DUMPED]);
+	fclose(lines);
+	EXPECT_EQ(1, all_well(1));
+	for (i = 0; i < DUMPED; i++) {
+		if (s[i] < 0)
+			continue;
+		close(s[i]);
+		close(a[i]);
+	}
+	close(l);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server whose client may not be where its packets say: how much a forged opening makes
+ * it send to a third host, what shows that the client is there, and what that costs
+ * clients that are.
+ *
+ *	NEAR: the kernel's server, which has a lot to send.  FAR: the forged address.
+ */
+#include "middle.h"
+#include "liar.h"
+
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+
+#define LOTS		1000000		/* bytes: more than any window here */
+#define ROOM		1000000		/* window advertised */
+#define MTU		1500
+#define LONG		600		/* seconds */
+#define FACTOR		3		/* net.ndp.amplification */
+
+FIXTURE(forged)
+{
+	int		listener;
+	int		fd;
+	struct packet	opening;
+};
+
+FIXTURE_VARIANT(forged)
+{
+	int family;	/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(forged, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(forged, ip6) { .family = 1 };
+
+static __u32 first_psn(void)
+{
+	return ntohl(ndp_of(&heard.first[DATA])->psn);
+}
+
+/* A socket of the server's that has written all it could to the forged address. */
+static int answer(int listener)
+{
+	static char buf[LOTS];
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd < 0)
+		return -1;
+	nonblock(fd);
+	while (send(fd, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		;
+	return fd;
+}
+
+FIXTURE_SETUP(forged)
+{
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	self->listener = new_socket(NEAR, SOCK_NONBLOCK);
+	ASSERT_EQ(0, bind_to(self->listener, NEAR, port));
+	ASSERT_EQ(0, listen(self->listener, 8));
+	ASSERT_TRUE(an_opening(&self->opening));
+	memset(&heard, 0, sizeof(heard));
+	drop_by_drop(&self->opening, 0);
+	settle();
+	self->fd = answer(self->listener);
+	ASSERT_LE(0, self->fd);
+	settle();
+	ASSERT_LT(0, heard.count[DATA]);
+}
+
+FIXTURE_TEARDOWN(forged)
+{
+	close(self->listener);
+	close_hard(self->fd);
+	forward_packets_for(10);
+	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 60));
+	EXPECT_TRUE(forward_until_stat("MemBytes", 0, 10));
+}
+
+/* Bytes of the forged packet, IP header included. */
+static int opening_bytes(struct packet *opening)
+{
+	return ip_len(opening) + sizeof(struct udphdr) + HDR_LEN + CRC_LEN + 1;
+}
+
+/* What was sent is thrice what came at most, challenges apart, one a timeout. */
+static bool is_within_limit(struct packet *opening)
+{
+	int one = ip_len(opening) + sizeof(struct udphdr) + HDR_LEN;
+	int challenges = heard.count[COOKIE] * one;
+	int most = FACTOR * opening_bytes(opening) + challenges;
+
+	printf("# %u bytes came of %d, %d of them challenges\n", heard.bytes,
+	       opening_bytes(opening), challenges);
+	return heard.bytes <= (unsigned int)most;
+}
+
+/* Has the whole first window left? */
+static bool is_released(int fd)
+{
+	struct ndp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len);
+	if (heard.count[DATA] >= (int)info.iw)
+		return true;
+	printf("# %d packets of %u\n", heard.count[DATA], info.iw);
+	return false;
+}
+
+/* Was a token given?  Only a peer that is verified gets one. */
+static bool is_verified(void)
+{
+	return heard.count[COOKIE] && ndp_of(&heard.last[COOKIE])->flags & TOKEN;
+}
+
+/* For half a minute, in which the challenges are fewer than doublings of a millisecond. */
+TEST_F_TIMEOUT(forged, gets_no_more_than_thrice, LONG)
+{
+	EXPECT_EQ(1, stat_of(NEAR, "HeldBack"));
+	EXPECT_TRUE(is_within_limit(&self->opening));
+	forward_packets_for(scaled(60000));
+	EXPECT_TRUE(is_within_limit(&self->opening));
+	EXPECT_EQ(1, heard.count[DATA]);
+	EXPECT_GT(17, heard.count[COOKIE]);
+	EXPECT_EQ(0, heard.count[PROBE]);
+	if (!virtual_time())
+		return;
+	EXPECT_EQ(1, stat_of(NEAR, "UnverifiedEnded") + stat_of(NEAR, "GivenUp"));
+	EXPECT_EQ(ETIMEDOUT, get_int(self->fd, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(0, heard.count[RST]);
+}
+
+/* The answer to the first packet has it all leave, and brings a token for later. */
+TEST_F(forged, answers_what_it_got)
+{
+	struct packet first = heard.first[DATA];
+
+	tell(&first, ACK, HAS_PULL, first_psn(), 0, ROOM);
+	settle();
+	EXPECT_TRUE(is_released(self->fd));
+	EXPECT_TRUE(is_verified());
+}
+
+/* So does that to its header alone, if it was trimmed. */
+TEST_F(forged, answers_what_was_trimmed)
+{
+	tell(&heard.first[DATA], NACK, HAS_PULL, first_psn(), 1, ROOM);
+	settle();
+	EXPECT_TRUE(is_released(self->fd));
+}
+
+/*
+ * Guesses: with the right number but by another path, cumulative, of packets not sent,
+ * and with cookies and tokens that nobody gave.
+ */
+TEST_F(forged, guesses)
+{
+	int i;
+
+	tell(&heard.first_again, PULL, 0, first_psn() + 1, 1, ROOM);
+	for (i = 1; i < 4096; i++) {
+		struct packet p = heard.first_again;
+
+		tell(&p, ACK, 0, first_psn() + 1000 + i, 0, ROOM);
+		tell(&p, COOKIE, i & 1 ? TOKEN : 0, 1000, i, i);
+		ndp_of(&p)->path ^= htons(i * 16);
+		tell(&p, NACK, 0, first_psn(), 0, ROOM);
+		if (i % 100 == 0)
+			settle();
+	}
+	settle();
+	EXPECT_FALSE(is_verified());
+	tell(&heard.first_again, NACK, 0, first_psn(), 0, ROOM);
+	settle();
+	EXPECT_TRUE(is_verified());
+}
+
+/* The cookie that was asked for. */
+TEST_F(forged, shows_a_cookie)
+{
+	const struct header *h;
+
+	forward_packets_for(virtual_time() ? 100 : 1000);
+	ASSERT_LT(0, heard.count[COOKIE]);
+	h = ndp_of(&heard.last[COOKIE]);
+	tell(&heard.last[COOKIE], COOKIE, 0, 1000, ntohl(h->psn_off), ntohl(h->window));
+	settle();
+	EXPECT_TRUE(is_released(self->fd));
+}
+
+/* Whoever has a token is sent a first window at once. */
+TEST_F(forged, shows_a_token)
+{
+	struct packet first = heard.first[DATA], token;
+	int fd, good;
+
+	tell(&first, ACK, HAS_PULL, first_psn(), 0, ROOM);
+	settle();
+	token = heard.last[COOKIE];
+	for (good = 0; good <= 1; good++) {
+		memset(&heard, 0, sizeof(heard));
+		ndp_of(&self->opening)->conn_id++;
+		ndp_of(&token)->conn_id = ndp_of(&self->opening)->conn_id;
+		tell(&token, COOKIE, SYN | TOKEN, 1000, ntohl(ndp_of(&token)->psn_off) ^ !good,
+		     ntohl(ndp_of(&token)->window));
+		drop_by_drop(&self->opening, 0);
+		settle();
+		fd = answer(self->listener);
+		ASSERT_LE(0, fd);
+		settle();
+		EXPECT_EQ(good, is_released(fd));
+		close_hard(fd);
+	}
+}
+
+/* "Port unreachable" for @p, from its addressee. */
+static void refuse(const struct packet *p)
+{
+	int at = is_ip6(p) ? 8 : 12, both = is_ip6(p) ? 32 : 8, len = p->len;
+	int head = ip_len(p) + sizeof(struct icmphdr);
+	struct packet answer = { .from = p->from };
+	struct icmphdr *icmp = (void *)(answer.data + ip_len(p));
+	__u32 sum;
+
+	memcpy(answer.data, p->data, ip_len(p));
+	memcpy(answer.data + head, p->data, len);
+	answer.len = head + len;
+	turn_round(&answer);
+	icmp->type = is_ip6(p) ? ICMPV6_DEST_UNREACH : ICMP_DEST_UNREACH;
+	icmp->code = is_ip6(p) ? ICMPV6_PORT_UNREACH : ICMP_PORT_UNREACH;
+	len += sizeof(*icmp);
+	sum = is_ip6(p) ? (__u16)~fold(answer.data + at, both, IPPROTO_ICMPV6 + len) : 0;
+	icmp->checksum = htons(fold(icmp, len, sum));
+	if (is_ip6(p)) {
+		struct ip6_hdr *ip6 = (void *)answer.data;
+
+		ip6->ip6_nxt = IPPROTO_ICMPV6;
+		ip6->ip6_plen = htons(len);
+	} else {
+		struct iphdr *ip = (void *)answer.data;
+
+		ip->protocol = IPPROTO_ICMP;
+		ip->tot_len = htons(answer.len);
+		seal_ip(&answer);
+	}
+	arrive(&answer);
+}
+
+/* The host at that address has no such connection, nor NDP. */
+TEST_F(forged, is_refused)
+{
+	__u32 before;
+
+	refuse(&heard.first[DATA]);
+	settle();
+	EXPECT_EQ(ECONNREFUSED, get_int(self->fd, SOL_SOCKET, SO_ERROR));
+	before = heard.bytes;
+	forward_packets_for(scaled(5000));
+	EXPECT_EQ(before, heard.bytes);
+}
+
+/* Without the limit nothing is held back: the next connection gets a first window. */
+TEST_F(forged, on_a_trusted_fabric)
+{
+	int fd;
+
+	ASSERT_TRUE(set_sysctl(NEAR, "amplification", 0));
+	memset(&heard, 0, sizeof(heard));
+	ndp_of(&self->opening)->conn_id++;
+	drop_by_drop(&self->opening, 0);
+	settle();
+	fd = answer(self->listener);
+	ASSERT_LE(0, fd);
+	settle();
+	EXPECT_TRUE(is_released(fd));
+	close_hard(fd);
+}
+
+/*
+ * More than half the backlog: openings need a cookie, but not for ever.  The forged ones
+ * are ended within seconds then; a client that shows a cookie stays.
+ */
+TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
+{
+	unsigned long long opens;
+	const struct header *h;
+	int fd[5], i;
+
+	for (i = 0; i < 5; i++) {
+		ndp_of(&self->opening)->conn_id++;
+		drop_by_drop(&self->opening, 0);
+		settle();
+		fd[i] = accept(self->listener, NULL, NULL);
+	}
+	EXPECT_LE(0, fd[3]);
+	EXPECT_EQ(-1, fd[4]);
+	/* One more is not let in without a cookie, and later it is. */
+	for (i = 0; i <= 1; i++) {
+		opens = stat_of(NEAR, "PassiveOpens");
+		ndp_of(&self->opening)->conn_id++;
+		memset(&heard, 0, sizeof(heard));
+		drop_by_drop(&self->opening, 0);
+		settle();
+		EXPECT_EQ(opens + i, stat_of(NEAR, "PassiveOpens"));
+		EXPECT_EQ(i, heard.count[ACK]);
+		if (!i)
+			forward_packets_for(20000);
+	}
+	EXPECT_LT(0, stat_of(NEAR, "UnverifiedEnded"));
+	/* It only receives, and proves its address when it is asked to. */
+	fd[4] = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, fd[4]);
+	forward_packets_for(1500);
+	ASSERT_LE(1, heard.count[COOKIE]);
+	h = ndp_of(&heard.last[COOKIE]);
+	tell(&heard.last[COOKIE], COOKIE, 0, 1000, ntohl(h->psn_off), ntohl(h->window));
+	forward_packets_for(scaled(40000));
+	EXPECT_EQ(0, get_int(fd[4], SOL_SOCKET, SO_ERROR));
+	for (i = 0; i < 5; i++)
+		close_hard(fd[i]);
+}
+
+/* A client of the kernel's: the first large answer waits for a round trip, no other. */
+TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
+{
+	union address to = address(NEAR, port);
+	static char buf[100000];
+	int i, c, s, n, got;
+
+	for (i = 0; i < 3; i++) {
+		meddle = pass;
+		c = new_socket(FAR, SOCK_NONBLOCK);
+		connect(c, &to.any, address_len());
+		ASSERT_EQ(1, send(c, "x", 1, 0));
+		settle();
+		s = accept(self->listener, NULL, NULL);
+		ASSERT_LE(0, s);
+		ASSERT_EQ((ssize_t)sizeof(buf), send(s, buf, sizeof(buf), 0));
+		for (got = 0; got < (int)sizeof(buf); got += n > 0 ? n : 0) {
+			forward_packets(1000);
+			n = recv(c, buf, sizeof(buf), 0);
+			ASSERT_NE(0, n);
+		}
+		/* That of the forged client, and the first of this one. */
+		EXPECT_EQ(2, stat_of(NEAR, "HeldBack"));
+		EXPECT_EQ(i, stat_of(FAR, "CookieOut"));
+		close(c);
+		close(s);
+		forward_packets_for(100);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -130,11 +130,16 @@ void ndp_verified_by_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb,
  * @np:		unverified connection
  * @skb:	packet, data at the UDP header
  *
- * Context: np->lock held.
+ * A peer that sends again may have slept through all challenges so far, and need not
+ * wait until the doubled time is over.
+ *
+ * Context: np->lock held; the caller's ndp_output() sets the timer.
  */
 void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	np->unverified_in += skb->len + ndp_outer_len(np) - sizeof(struct udphdr);
+	np->challenge_at = min(np->challenge_at,
+			       ktime_get_ns() + NDP_CHALLENGE_IDLE);
 }
 
 /**

@@ -43,6 +43,7 @@ static struct {
 	int		family;		/* AF_UNSPEC: what there is */
 	bool		listen;
 	bool		json;
+	bool		verbose;
 	bool		no_input;
 	long		accept;		/* connections to take; 0 for no end */
 	__s64		at;		/* CLOCK_MONOTONIC, ns; 0 for now */
@@ -75,6 +76,7 @@ static void usage(FILE *to)
 	      "  -f, --file FILE    send FILE; with -l: receive into FILE\n"
 	      "  -d, --no-input     do not read standard input\n"
 	      "  -s, --source ADDR  send from this address\n"
+	      "  -v, --verbose      with -l: say on standard error when it listens\n"
 	      "  -j, --json         at the end, a line on standard error: bytes, times, losses\n"
 	      "      --at NS        begin at this time of CLOCK_MONOTONIC, in nanoseconds\n"
 	      "  -h, --help\n", to);
@@ -152,6 +154,8 @@ static int listen_on(void)
 		errx(EXIT_FAILURE, "bind to port %s: %m", opt.port);
 	if (listen(fd, 128))
 		errx(EXIT_FAILURE, "listen: %m");
+	if (opt.verbose)
+		warnx("listening on port %s", opt.port);
 	freeaddrinfo(at);
 	return fd;
 }
@@ -452,6 +456,7 @@ static void parse(int argc, char **argv)
 		{ "file", required_argument, NULL, 'f' },
 		{ "no-input", no_argument, NULL, 'd' },
 		{ "source", required_argument, NULL, 's' },
+		{ "verbose", no_argument, NULL, 'v' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "at", required_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
@@ -459,7 +464,7 @@ static void parse(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "46lk:p:f:ds:jh", options,
+	while ((c = getopt_long(argc, argv, "46lk:p:f:ds:vjh", options,
 				NULL)) != -1) {
 		switch (c) {
 		case '4':
@@ -486,6 +491,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 's':
 			opt.source = optarg;
+			break;
+		case 'v':
+			opt.verbose = true;
 			break;
 		case 'j':
 			opt.json = true;

@@ -296,6 +296,7 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	np->pull_rcvd = start;
 	np->rcv_bytes = start;
 	np->read_bytes = start;
+	np->window_psn = np->isn;
 	np->snd_una = np->isn;
 	np->snd_nxt = np->isn;
 	np->snd_last = np->isn - 1;

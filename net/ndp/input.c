@@ -472,7 +472,8 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 	u32 advance = pull - np->pull_rcvd;
 	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
 
-	np->snd_window = ntohl(nh->window);
+	if ((s32)advance <= NDP_MAX_WINDOW)
+		ndp_rcv_window(np, nh);
 	if ((s32)advance <= 0)
 		return;
 	/* A peer cannot have earned more pulls than packets fit into the largest window. */
@@ -488,6 +489,21 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 				 -(s32)np->iw);
 	np->probe_at = 0;
 	np->stalled_since = 0;
+/*
+ * Answers overtake one another.  The newest has the highest pull counter, and of those
+ * the highest PSN.
+ */
+static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
+	u32 psn = ntohl(nh->psn);
+
+	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)))
+		return;
+	np->window_psn = psn;
+	np->snd_window = ntohl(nh->window);
+}
+
 	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
 

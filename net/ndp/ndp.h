@@ -674,7 +674,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @flight_bytes: payload on @flight
  * @flight_upto_last:	of that, at or below @snd_last
  * @pushed_since_last:	payload pushed above @snd_last, answered or not
- * @snd_window:	peer's room
+ * @snd_window:	peer's room, by its newest answer
+ * @window_psn:	PSN of that answer
  * @iw:		initial window, packets
  * @mss:	payload per packet
  * @large_in:	large packets acknowledged, modulo 2^16
@@ -812,6 +813,7 @@ struct ndp_sock {
 	u16			large_in;
 	u8			small_level;
 	struct sk_buff_head	unended;
+	u32			window_psn;
 	u32			unended_bytes;
 	bool			more;
 	bool			corked;

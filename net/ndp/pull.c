@@ -361,6 +361,20 @@ void ndp_pull_request(struct ndp_sock *np)
 }
 
 /**
+/*
+ * A sender that gave all it had pushes what comes next within the window that it knows.
+ * Is there so much more room that it should know?  Twice as much, as TCP has it.
+ */
+static bool ndp_window_opened(struct ndp_sock *np)
+{
+	u32 window;
+
+	if (!np->rcv_last || np->rcv_fin || np->rcv_nxt != np->rcv_max + 1)
+		return false;
+	window = ndp_window(np);
+	return window && window >= 2ULL * np->rcv_window;
+}
+
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
  *
@@ -371,7 +385,7 @@ void ndp_pull_more(struct ndp_sock *np)
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
 		return;
 	ndp_pull_request(np);
-	if (np->pull_told != np->pull_sent)
+	if (np->pull_told != np->pull_sent || ndp_window_opened(np))
 		ndp_send_pull(np);
 }
 

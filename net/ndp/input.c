@@ -11,6 +11,12 @@
  * LAST on the highest PSN heard of ends pulling for new data: from there on no
  * more pulls are owed than packets are missing that were not pulled yet.
  *
+ * What finds no room is refused: it is answered as if it had been trimmed, and from then
+ * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
+ * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
+ * so, because it has a slot of its own.  A refused packet hence comes back no faster than
+ * room can appear.  A FIN in order takes no room, and is never refused.
+ *
  * All of it runs in the receive softirq under the connection's own lock, never
  * in the socket backlog, so that a reader's copy delays no answer.
  *
@@ -90,6 +96,8 @@ bool ndp_room(const struct ndp_sock *np)
 	/* A packet pulled now would find no room and be pulled again. */
 	if (ndp_listener_full(np, np->rcv_truesize))
 		return false;
+	if (READ_ONCE(np->rcv_refused) && !(np->low_waits && !np->reserved))
+		return false;
 	if (ndp_starved(np))
 		return true;
 	return ndp_rmem_used(np) + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) &&
@@ -112,6 +120,12 @@ bool ndp_readable(const struct ndp_sock *np)
 		return ndp_msg_readable(np);
 	return ready && (ready >= READ_ONCE(np->inet.sk.sk_rcvlowat) ||
 			 !ndp_room(np));
+}
+
+/* In order and without payload: it is taken at once, and charged to nobody. */
+static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	return !nh->len && ntohl(nh->psn) == np->rcv_nxt;
 }
 
 /*
@@ -173,6 +187,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	struct sock *sk = ndp_to_sk(np);
 
 	np->rcv_nxt++;
+	np->low_waits = false;
 	if (ndp_rx_cb(skb)->fin) {
 		/*
 		 * Not SOCK_DONE: the word of that flag is written by
@@ -188,7 +203,6 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 		return;
 	}
-	ndp_rmem_uncharge(np, skb);
 	kfree_skb(skb);
 }
 
@@ -217,6 +231,8 @@ static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 			break;
 		rb_erase(node, &np->ooo);
 		np->ooo_len--;
+		if (!skb->len)
+			ndp_rmem_uncharge(np, skb);
 		ndp_rcv_in_order(np, skb);
 	}
 	if (np->rcv_fin)
@@ -332,10 +348,15 @@ static void ndp_tell_pulls(struct ndp_sock *np)
 }
 
 /* Handle a packet that was trimmed, corrupted or refused for lack of room. */
-static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb)
+static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
+			    bool refused)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
+	if (refused)
+		WRITE_ONCE(np->rcv_refused, true);
+	else if (ntohl(nh->psn) == np->rcv_nxt)
+		np->low_waits = true;
 	ndp_pull_header(np, skb->dev);
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_note_pulled(np, ndp_was_pushed(nh), true);
@@ -387,6 +408,7 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 	enum ndp_arrival how = ndp_arrival(skb);
 	u32 psn = ntohl(nh->psn);
+	bool refused = false;
 	s32 ahead;
 
 	if (!ndp_learn_irs(np, psn - ntohl(nh->psn_off))) {
@@ -434,17 +456,17 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->info.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
 	}
-	if (how == NDP_ARRIVED_WHOLE &&
+	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
 		NDP_INC(net, NO_ROOM_IN);
 		np->info.noroom_in++;
-		how = NDP_ARRIVED_TRIMMED;
+		refused = true;
 	}
-	if (how == NDP_ARRIVED_WHOLE) {
+	if (how == NDP_ARRIVED_WHOLE && !refused) {
 		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
 		ndp_rcv_whole(np, skb);
 	} else {
-		ndp_rcv_trimmed(np, skb);
+		ndp_rcv_trimmed(np, skb, refused);
 	}
 	ndp_tell_pulls(np);
 }
@@ -465,6 +487,21 @@ static bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb)
 }
 
 /* The sender's side: answers. */
+
+/*
+ * Answers overtake one another.  The newest has the highest pull counter, and of those
+ * the highest PSN.
+ */
+static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
+	u32 psn = ntohl(nh->psn);
+
+	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)))
+		return;
+	np->window_psn = psn;
+	np->snd_window = ntohl(nh->window);
+}
 
 static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -488,23 +525,6 @@ static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
 	np->expect_pulls = max_t(s32, np->expect_pulls - (s32)advance,
 				 -(s32)np->iw);
 	np->probe_at = 0;
-	np->stalled_since = 0;
-/*
- * Answers overtake one another.  The newest has the highest pull counter, and of those
- * the highest PSN.
- */
-static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
-	u32 psn = ntohl(nh->psn);
-
-	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)))
-		return;
-	np->window_psn = psn;
-	np->snd_window = ntohl(nh->window);
-}
-
-	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 }
 
 static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
@@ -512,7 +532,10 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
 	np->info.bytes_acked += skb->len;
-	np->backoff = 0;
+	ndp_rto_restart(np);
+	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
+	np->stalled_since = 0;
+	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
 	if (np->orphan_since)
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
@@ -597,7 +620,8 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_path_trimmed(np, cb->path);
 	np->ack_share -= np->ack_share / 16;
-	np->backoff = 0;
+	ndp_rto_restart(np);
+	cb->bounces = 0;
 	np->expect_pulls++;
 	ndp_tx_nacked(np, skb);
 }
@@ -657,6 +681,7 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	np->reserved = 0;
+	WRITE_ONCE(np->rcv_refused, false);
 	/* Without room now, owe the sender a pull for when there is. */
 	if (!np->pull_owed && !ndp_room(np))
 		np->pull_owed = 1;
@@ -673,9 +698,11 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 /*
  * A header came back because a header queue was full (section 3.2.4).  Send
  * the packet again if most packets are getting through and this was the fault
- * of one path, or if it was pulled: the receiver counts on its arrival.
- * Otherwise it waits for a pull; when none is to be expected, as when all that
- * was outstanding has come back, ndp_output_one() sends it.
+ * of one path, or if it was pulled: the receiver counts on its arrival; or if it is a
+ * FIN, of which the receiver does not even know.  Otherwise it waits for a pull; when none
+ * is to be expected, as when all that was outstanding has come back, ndp_output_one()
+ * sends it.  One that comes back time after time waits for its timeout: the queue
+ * that it found full is not asked each round trip.
  */
 static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -691,8 +718,13 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	    cb->path != ndp_path_from_wire(np, nh->path))
 		return;
 	ndp_path_trimmed(np, cb->path);
-	np->backoff = 0;
-	if (np->ack_share > 128 || cb->pulled) {
+	if (cb->bounces >= NDP_BOUNCES_MAX) {
+		cb->bounced = 1;
+		return;
+	}
+	cb->bounces++;
+	ndp_rto_restart(np);
+	if (np->ack_share > 128 || cb->pulled || cb->fin) {
 		NDP_INC(net, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {

@@ -126,6 +126,9 @@ enum ndp_tcp_option_id {
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)
 
+/* Headers of a packet that come back in a row before it waits for its timeout. */
+#define NDP_BOUNCES_MAX		2
+
 /* A bare opening leaves after this long if nobody writes or waits. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
 
@@ -569,6 +572,8 @@ struct ndp_tx_cb {
 	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
 	u8			timeouts;	/* while no large packet arrived */
 	u16			large_in;	/* as it was then; see mtu.c */
+	u8			bounces : 4,	/* returns by switches in a row */
+				bounced : 1;	/* the last transmission too */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */
@@ -698,6 +703,8 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @rcv_max:	highest PSN heard of
  * @rcv_last:	it carried LAST: pulls for missing packets alone
  * @rcv_fin:	FIN was received in order
+ * @rcv_refused: a packet found no room, and there was no sign of room since: no pulls
+ * @low_waits:	the packet at @rcv_nxt came trimmed, and waits for a pull
  * @peer_done:	peer has nothing unacknowledged and will send nothing again
  * @pull_sent:	pull counter
  * @pull_told:	of it, what the peer was told
@@ -732,7 +739,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
- * @stalled_since: first PROBE since the peer gave credit, 0: none was sent
+ * @stalled_since: first PROBE since the peer took something, 0: none was sent
  * @syn_at:	when to send a bare opening, 0 for not
  * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
  * @keep_at:	when keepalive is due, 0: off
@@ -806,6 +813,7 @@ struct ndp_sock {
 	u32			flight_pkts;
 	u32			rtx_pkts;
 	u32			snd_window;
+	u32			window_psn;
 	u32			sendq_bytes;
 	u32			iw;
 	u32			mss;
@@ -813,7 +821,6 @@ struct ndp_sock {
 	u16			large_in;
 	u8			small_level;
 	struct sk_buff_head	unended;
-	u32			window_psn;
 	u32			unended_bytes;
 	bool			more;
 	bool			corked;
@@ -826,6 +833,8 @@ struct ndp_sock {
 	bool			irs_known;
 	bool			rcv_last;
 	bool			rcv_fin;
+	bool			rcv_refused;
+	bool			low_waits;
 	bool			peer_done;
 	u32			irs;
 	u32			rcv_nxt;
@@ -1035,6 +1044,13 @@ static inline u64 ndp_rto(const struct ndp_sock *np)
 {
 	return min(np->rto_ns << min(np->backoff, 8U),
 		   max(NDP_RTO_MAX, np->rto_ns));
+}
+
+/* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
+static inline void ndp_rto_restart(struct ndp_sock *np)
+{
+	np->backoff = 0;
+	np->backoff_next = 0;
 }
 
 /* af_ndp.c */

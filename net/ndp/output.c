@@ -589,6 +589,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
 	cb->refused = 0;
+	cb->bounced = 0;
 	cb->sent_at = now;
 	if (!cb->rtx)
 		cb->first_at = ndp_rtt_clock(now);
@@ -662,6 +663,18 @@ static struct sk_buff *ndp_list_first(struct list_head *list)
 	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
 }
 
+/* Of the packets that wait for a pull, the lowest missing one, else who waits longest. */
+static struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
+{
+	struct rb_node *node = rb_first(&np->txq);
+
+	if (list_empty(&np->rtx))
+		return NULL;
+	if (ndp_tx_cb(rb_to_skb(node))->state == NDP_TX_NACKED)
+		return rb_to_skb(node);
+	return ndp_list_first(&np->rtx);
+}
+
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
 	return np->iw * np->mss;
@@ -733,7 +746,7 @@ static bool ndp_output_one(struct ndp_sock *np)
 		ndp_resend(np, skb);
 		return true;
 	}
-	skb = ndp_list_first(&np->rtx);
+	skb = ndp_rtx_first(np);
 	if (skb && np->credit) {
 		if (ndp_unverified_holds(np, skb->len))
 			return false;
@@ -753,10 +766,9 @@ static bool ndp_output_one(struct ndp_sock *np)
 	/*
 	 * Trimmed or returned packets wait, nobody is going to pull them and
 	 * nothing is under way that could change that: keep the clock going
-	 * (section 3.2.4).  Of a returned FIN the peer does not even know.
+	 * (section 3.2.4).
 	 */
-	if (skb && !np->flight_pkts &&
-	    (np->expect_pulls <= 0 || ndp_tx_cb(skb)->fin)) {
+	if (skb && !np->flight_pkts && np->expect_pulls <= 0) {
 		ndp_tx_lost(np, skb);
 		return true;
 	}
@@ -802,12 +814,10 @@ void ndp_output(struct ndp_sock *np)
 		np->credit = 0;
 		np->expect_pulls = 0;
 	}
-	if (!ndp_is_stuck(np)) {
+	if (!ndp_is_stuck(np))
 		np->probe_at = 0;
-		np->stalled_since = 0;
-	} else if (!np->probe_at) {
+	else if (!np->probe_at)
 		np->probe_at = ktime_get_ns() + np->probe_ns;
-	}
 	ndp_timer_update(np);
 }
 

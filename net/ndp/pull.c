@@ -234,6 +234,7 @@ static void ndp_pull_grant(struct ndp_sock *np)
 	np->pull_owed--;
 	np->pull_sent++;
 	np->reserved++;
+	np->low_waits = false;
 	np->info.pulls_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
 }
@@ -360,7 +361,6 @@ void ndp_pull_request(struct ndp_sock *np)
 		ndp_pull_enqueue(np);
 }
 
-/**
 /*
  * A sender that gave all it had pushes what comes next within the window that it knows.
  * Is there so much more room that it should know?  Twice as much, as TCP has it.
@@ -375,6 +375,7 @@ static bool ndp_window_opened(struct ndp_sock *np)
 	return window && window >= 2ULL * np->rcv_window;
 }
 
+/**
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
  *
@@ -384,6 +385,7 @@ void ndp_pull_more(struct ndp_sock *np)
 {
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
 		return;
+	WRITE_ONCE(np->rcv_refused, false);
 	ndp_pull_request(np);
 	if (np->pull_told != np->pull_sent || ndp_window_opened(np))
 		ndp_send_pull(np);

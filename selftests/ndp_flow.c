@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the receiver refuses, or a switch returns, comes back no faster than that can
+ * change: few packets while a reader sleeps, memory is short or a queue is full, and all
+ * of the data once it is over.  And the sender knows the newest window, soon.
+ *
+ * Both ends are the kernel's, but for the answers that overtake one another; the test
+ * carries their packets (middle.h).
+ */
+#include "middle.h"
+#include "liar.h"
+
+#define MTU		1500
+#define LONG		400		/* seconds */
+/* Numbered packets that both ends may send in ten seconds in which nothing can be taken. */
+#define FEW		1000
+
+/* What the test has carried, by type. */
+static unsigned long carried[TYPES];
+static unsigned long spoilt;
+/* PSN of the first DATA packet, and how it stays away. */
+static bool lowest_known;
+static __u32 lowest;
+
+static void carry_on(struct packet *p)
+{
+	carried[ndp_type(p)]++;
+	pass(p);
+}
+
+static unsigned long all_carried(void)
+{
+	unsigned long n = 0;
+	int type;
+
+	for (type = 0; type < TYPES; type++)
+		n += carried[type];
+	return n;
+}
+
+static __u8 at(unsigned long off)
+{
+	return off * 7 + off / 251;
+}
+
+/* Write as much of @total bytes from *@done on as there is room for. */
+static void write_some(int s, unsigned long *done, unsigned long total)
+{
+	__u8 buf[5000];
+	unsigned long i, n;
+	ssize_t w;
+
+	while (*done < total) {
+		n = total - *done < sizeof(buf) ? total - *done : sizeof(buf);
+		for (i = 0; i < n; i++)
+			buf[i] = at(*done + i);
+		w = send(s, buf, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (w <= 0)
+			return;
+		*done += w;
+	}
+}
+
+/* Has read_some() come to the end? */
+static bool ended;
+
+/* Read what there is, which must be what was written.  Return: is it? */
+static bool read_some(int s, unsigned long *done)
+{
+	__u8 buf[5000];
+	ssize_t n, i;
+
+	while ((n = recv(s, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		for (i = 0; i < n; i++)
+			if (buf[i] != at((*done)++))
+				return false;
+	ended = !n;
+	return true;
+}
+
+FIXTURE(flow)
+{
+	int		l, s, a;
+	unsigned long	written, read;
+};
+
+FIXTURE_VARIANT(flow)
+{
+	int family;	/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(flow, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(flow, ip6) { .family = 1 };
+
+/* A connection that has taken something both ways, with small buffers. */
+FIXTURE_SETUP(flow)
+{
+	int id, small = 40000;
+
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	self->l = listening(4);
+	ASSERT_LE(0, self->l);
+	ASSERT_EQ(0, setsockopt(self->l, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	self->s = connect_and_send(4711);
+	ASSERT_LE(0, self->s);
+	settle();
+	self->a = let_in(self->l, &id);
+	ASSERT_LE(0, self->a);
+	ASSERT_EQ(4711, id);
+	ASSERT_EQ(1, send(self->a, "x", 1, 0));
+	ASSERT_TRUE(forward_until(is_readable, self->s, 10));
+	ASSERT_EQ(1, recv(self->s, &id, 1, 0));
+	settle();
+	self->written = 0;
+	self->read = 0;
+	meddle = carry_on;
+	memset(carried, 0, sizeof(carried));
+	spoilt = 0;
+	lowest_known = false;
+	ended = false;
+}
+
+/* All ends well, and nothing is left. */
+FIXTURE_TEARDOWN(flow)
+{
+	close(self->s);
+	close(self->a);
+	close(self->l);
+	forward_packets_for(10);
+	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 100));
+	EXPECT_TRUE(forward_until_stat("MemBytes", 0, 10));
+}
+
+/* Are packets few for ten seconds, which begin now? */
+static bool few_packets(void)
+{
+	unsigned long n = all_carried();
+
+	forward_packets_for(scaled(10000));
+	n = all_carried() - n;
+	printf("# %lu packets while nothing can be taken\n", n);
+	return n < FEW;
+}
+
+/* The rest is written and read: all of it, and the end. */
+static bool to_the_end(FIXTURE_DATA(flow) *self, unsigned long total)
+{
+	__u64 end = now_us() + patience(120) * 1000000ULL;
+	bool was_shut = !total;
+
+	while (now_us() < end) {
+		write_some(self->s, &self->written, total);
+		if (self->written >= total && !was_shut) {
+			shutdown(self->s, SHUT_WR);
+			was_shut = true;
+		}
+		if (!read_some(self->a, &self->read))
+			break;
+		if (ended)
+			return was_shut && self->read == self->written;
+		forward_packets(1000);
+	}
+	printf("# written %lu, read %lu\n", self->written, self->read);
+	return false;
+}
+
+/* A FIN behind data for which nobody makes room. */
+TEST_F_TIMEOUT(flow, fin_and_a_sleeping_reader, LONG)
+{
+	unsigned long refused = stat_of(FAR, "NoRoomIn");
+
+	write_some(self->s, &self->written, 1000000);
+	shutdown(self->s, SHUT_WR);
+	settle();
+	EXPECT_TRUE(few_packets());
+	EXPECT_EQ(refused, stat_of(FAR, "NoRoomIn"));
+	EXPECT_LT(0, self->written);
+	EXPECT_TRUE(to_the_end(self, 0));
+}
+
+/* In order it needs no room, so that who has closed is told, and can go. */
+TEST_F(flow, fin_into_a_full_buffer)
+{
+	unsigned long before;
+
+	/* One packet at a time, until there is no room for another. */
+	do {
+		before = self->written;
+		write_some(self->s, &self->written, before + 1000);
+		settle();
+	} while (!stat_of(FAR, "NoRoomIn") && self->written < 200000 &&
+		 stat_of(FAR, "DataBytesIn") == self->written + sizeof(int));
+	while (read_some(self->a, &self->read) && self->read < before)
+		forward_packets(1000);
+	forward_packets_for(scaled(2000));
+	ASSERT_TRUE(read_some(self->a, &self->read));
+	EXPECT_EQ(self->written, self->read);
+	set_int(self->a, SOL_SOCKET, SO_RCVBUF, 1);
+	write_some(self->s, &self->written, self->written + 1000);
+	settle();
+	shutdown(self->s, SHUT_WR);
+	settle();
+	EXPECT_EQ(1, carried[FIN]);
+	EXPECT_TRUE(to_the_end(self, 0));
+}
+
+static void drop_lowest(struct packet *p)
+{
+	__u32 psn = ntohl(ndp_of(p)->psn);
+
+	if (ndp_type(p) == DATA && p->from == NEAR && !lowest_known) {
+		lowest_known = true;
+		lowest = psn;
+	}
+	if (ndp_type(p) == DATA && p->from == NEAR && psn == lowest) {
+		carried[DATA]++;
+		spoilt++;
+		return;
+	}
+	carry_on(p);
+}
+
+/* What lies behind a gap has all the room, and the gap stays. */
+TEST_F_TIMEOUT(flow, lowest_lost_and_no_room, LONG)
+{
+	meddle = drop_lowest;
+	/* Short, or the path would be suspected to lose what is long. */
+	write_some(self->s, &self->written, 100);
+	settle();
+	write_some(self->s, &self->written, 1000000);
+	settle();
+	EXPECT_TRUE(few_packets());
+	EXPECT_LT(1, spoilt);
+	EXPECT_EQ(0, events_now(self->a) & POLLIN);
+	meddle = carry_on;
+	EXPECT_TRUE(to_the_end(self, 300000));
+}
+
+static void trim_lowest(struct packet *p)
+{
+	if (ndp_type(p) == DATA && p->from == NEAR && !lowest_known) {
+		lowest_known = true;
+		lowest = ntohl(ndp_of(p)->psn);
+	}
+	/* The first time, behind all others that were sent with it. */
+	if (has_payload(p) && p->from == NEAR && ntohl(ndp_of(p)->psn) == lowest && !spoilt) {
+		carried[DATA]++;
+		spoilt++;
+		trim(p);
+		deliver(p, 300);
+		return;
+	}
+	carry_on(p);
+}
+
+/* The gap has a slot of its own: it is pulled though there is no room, without a PROBE. */
+TEST_F_TIMEOUT(flow, lowest_trimmed_and_no_room, LONG)
+{
+	meddle = trim_lowest;
+	write_some(self->s, &self->written, 1000000);
+	settle();
+	EXPECT_EQ(1, spoilt);
+	EXPECT_TRUE(forward_until(is_readable, self->a, 20));
+	EXPECT_EQ(0, carried[PROBE]);
+	EXPECT_TRUE(few_packets());
+	EXPECT_TRUE(to_the_end(self, 300000));
+}
+
+/* The namespace has no memory for anybody, and the reader has something to read. */
+TEST_F_TIMEOUT(flow, no_memory, LONG)
+{
+	write_some(self->s, &self->written, 3000);
+	settle();
+	/* Less than what there is; each page more is refused. */
+	ASSERT_TRUE(set_sysctl(FAR, "mem_max_kb", 1));
+	write_some(self->s, &self->written, 100000);
+	settle();
+	EXPECT_TRUE(few_packets());
+	EXPECT_LT(0, stat_of(FAR, "NoRoomIn"));
+	ASSERT_TRUE(set_sysctl(FAR, "mem_max_kb", 0));
+	EXPECT_TRUE(to_the_end(self, 300000));
+}
+
+/* As a switch whose header queue is full does. */
+static void return_header(struct packet *p)
+{
+	if (p->from != NEAR || (ndp_type(p) != DATA && ndp_type(p) != FIN)) {
+		carry_on(p);
+		return;
+	}
+	carried[ndp_type(p)]++;
+	spoilt++;
+	if (has_payload(p))
+		trim(p);
+	ndp_of(p)->flags |= BOUNCED;
+	turn_round(p);
+	set_dscp(p, DSCP_CONTROL);
+	seal(p);
+	deliver(p, 20);
+}
+
+static void returns(struct __test_metadata *_metadata, FIXTURE_DATA(flow) *self, int bytes)
+{
+	meddle = return_header;
+	write_some(self->s, &self->written, bytes);
+	if (!bytes)
+		shutdown(self->s, SHUT_WR);
+	EXPECT_TRUE(few_packets());
+	EXPECT_LT(3, spoilt);
+	meddle = carry_on;
+	EXPECT_TRUE(to_the_end(self, bytes ? 100000 : 0));
+}
+
+TEST_F_TIMEOUT(flow, returned_for_ever, LONG)
+{
+	returns(_metadata, self, 20000);
+}
+
+TEST_F_TIMEOUT(flow, fin_returned_for_ever, LONG)
+{
+	returns(_metadata, self, 0);
+}
+
+static __u32 window_of(int s)
+{
+	struct ndp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
+	return info.snd_window;
+}
+
+/* The answers are the test's: one of before says less, or more, than the newest. */
+TEST_F(flow, an_older_answer_comes_later)
+{
+	struct packet *p = &heard.first[DATA];
+	__u32 psn;
+
+	memset(&heard, 0, sizeof(heard));
+	meddle = listen_only;
+	write_some(self->s, &self->written, 4000);
+	settle();
+	ASSERT_LT(2, heard.count[DATA]);
+	psn = ntohl(ndp_of(p)->psn);
+	tell(p, ACK, HAS_PULL, psn + 1, 2, 30000);
+	settle();
+	EXPECT_EQ(30000, window_of(self->s));
+	tell(p, ACK, HAS_PULL, psn, 1, 0);
+	settle();
+	EXPECT_EQ(30000, window_of(self->s));
+	/* Of two with the same pulls the later packet's is the newer. */
+	tell(p, ACK, HAS_PULL, psn + 2, 2, 20000);
+	tell(p, NACK, HAS_PULL, psn + 1, 2, 10000);
+	settle();
+	EXPECT_EQ(20000, window_of(self->s));
+	tell(p, PULL, 0, psn + 3, 3, 0);
+	settle();
+	EXPECT_EQ(0, window_of(self->s));
+	tell(p, PULL, LAST, psn + 3, 3, 40000);
+	settle();
+	EXPECT_EQ(40000, window_of(self->s));
+	close_hard(self->s);
+	close_hard(self->a);
+}
+
+/* Who reads again says so at once, and who writes then waits for nothing. */
+TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
+{
+	unsigned long before;
+	__u64 began;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		/* As much as there is room for, to the last. */
+		do {
+			before = self->written;
+			write_some(self->s, &self->written, before + 1000);
+			settle();
+		} while (stat_of(FAR, "DataBytesIn") == self->written + sizeof(int));
+		/* What was refused waits for the reader. */
+		ASSERT_TRUE(read_some(self->a, &self->read));
+		began = now_us();
+		while (self->read < self->written && now_us() - began < 5000000) {
+			forward_packets(100);
+			ASSERT_TRUE(read_some(self->a, &self->read));
+		}
+		EXPECT_EQ(self->written, self->read);
+		if (virtual_time())
+			EXPECT_GT(5000, now_us() - began);
+		forward_packets_for(50);
+		/* The same again behind a buffer that is full of what was LAST. */
+		write_some(self->s, &self->written, self->written + 1000);
+		settle();
+		ASSERT_TRUE(read_some(self->a, &self->read));
+	}
+	EXPECT_TRUE(to_the_end(self, self->written));
+}
+
+TEST_HARNESS_MAIN

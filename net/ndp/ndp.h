@@ -277,6 +277,7 @@ struct ndp_net {
 	struct socket		*udp6;
 	struct mutex		udp_mutex;	/* @udp, @udp6, @udp_port */
 	struct ndp_stats __percpu *stats;
+	u64			begun;		/* ktime_get_ns() */
 	struct percpu_counter	mem;
 	int			mem_max_kb;
 	atomic_t		orphans;

@@ -117,10 +117,40 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
+/* Packets that a namespace may send again: in any case, for each new one, each second. */
+#define NDP_STORM_ANY		10000
+#define NDP_STORM_PACKET	4
+#define NDP_STORM_SECOND	2000
+
+/*
+ * What is refused, lost or returned must not come back faster than anything can change.
+ * Debug kernels say so of a namespace in which it did, when that ends, and every test
+ * there is a test of this, too.
+ */
+static void ndp_stat_warn_storm(const struct ndp_net *nn)
+{
+	u64 again = ndp_stat_sum(nn, NDP_STAT_DATA_RTX) +
+		    ndp_stat_sum(nn, NDP_STAT_FIN_OUT) +
+		    ndp_stat_sum(nn, NDP_STAT_OPEN_OUT) +
+		    ndp_stat_sum(nn, NDP_STAT_PROBE_OUT);
+	u64 fresh = ndp_stat_sum(nn, NDP_STAT_DATA_OUT) -
+		    ndp_stat_sum(nn, NDP_STAT_DATA_RTX) +
+		    ndp_stat_sum(nn, NDP_STAT_ACTIVE_OPENS) +
+		    ndp_stat_sum(nn, NDP_STAT_PASSIVE_OPENS);
+	u64 age = div_u64(ktime_get_ns() - nn->begun, NSEC_PER_SEC);
+
+	WARN(again > NDP_STORM_ANY + fresh * NDP_STORM_PACKET +
+		     age * NDP_STORM_SECOND,
+	     "ndp: a storm: %llu packets again, %llu new, in %llu s\n",
+	     again, fresh, age);
+}
+
 int ndp_stat_net_init(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
 	int err;
+
+	nn->begun = ktime_get_ns();
 
 	nn->stats = alloc_percpu(struct ndp_stats);
 	if (!nn->stats)
@@ -144,6 +174,8 @@ void ndp_stat_net_exit(struct net *net)
 
 	remove_proc_entry("ndp_stat", net->proc_net);
 	WARN_ON_ONCE(percpu_counter_sum(&nn->mem));
+	if (IS_ENABLED(CONFIG_DEBUG_NET))
+		ndp_stat_warn_storm(nn);
 	percpu_counter_destroy(&nn->mem);
 	free_percpu(nn->stats);
 }

@@ -96,8 +96,6 @@ bool ndp_room(const struct ndp_sock *np)
 	/* A packet pulled now would find no room and be pulled again. */
 	if (ndp_listener_full(np, np->rcv_truesize))
 		return false;
-	if (READ_ONCE(np->rcv_refused) && !(np->low_waits && !np->reserved))
-		return false;
 	if (ndp_starved(np))
 		return true;
 	return ndp_rmem_used(np) + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) &&
@@ -353,10 +351,13 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
-	if (refused)
-		WRITE_ONCE(np->rcv_refused, true);
-	else if (ntohl(nh->psn) == np->rcv_nxt)
+	if (refused) {
+		np->rcv_refused = true;
+		/* One of this size is what there must be room for. */
+		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	} else if (ntohl(nh->psn) == np->rcv_nxt) {
 		np->low_waits = true;
+	}
 	ndp_pull_header(np, skb->dev);
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_note_pulled(np, ndp_was_pushed(nh), true);
@@ -681,7 +682,7 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	np->reserved = 0;
-	WRITE_ONCE(np->rcv_refused, false);
+	np->rcv_refused = false;
 	/* Without room now, owe the sender a pull for when there is. */
 	if (!np->pull_owed && !ndp_room(np))
 		np->pull_owed = 1;

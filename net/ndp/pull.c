@@ -223,8 +223,14 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 	list_add_tail(&np->pull_node, &q->round[np->pull_class]);
 }
 
+/*
+ * After a refusal only the lowest missing packet is pulled, if it waits for that: it has
+ * a slot of its own.
+ */
 static bool ndp_pull_pending(const struct ndp_sock *np)
 {
+	if (np->rcv_refused && !(np->low_waits && !np->reserved))
+		return false;
 	return np->pull_owed && ndp_room(np);
 }
 
@@ -385,7 +391,7 @@ void ndp_pull_more(struct ndp_sock *np)
 {
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
 		return;
-	WRITE_ONCE(np->rcv_refused, false);
+	np->rcv_refused = false;
 	ndp_pull_request(np);
 	if (np->pull_told != np->pull_sent || ndp_window_opened(np))
 		ndp_send_pull(np);

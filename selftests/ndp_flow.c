@@ -360,6 +360,34 @@ TEST_F(flow, an_older_answer_comes_later)
 	close_hard(self->t.a);
 }
 
+/* What lies below a gap waits for a pull that nobody owes: a PULL that says so frees it. */
+TEST_F(flow, nothing_is_owed_below_a_gap)
+{
+	struct packet *p = &heard.first[DATA];
+	int before;
+	__u32 psn;
+
+	memset(&heard, 0, sizeof(heard));
+	meddle = listen_only;
+	write_some(self->t.s, &self->t.written, 4000);
+	settle();
+	ASSERT_LE(3, heard.count[DATA]);
+	psn = ntohl(ndp_of(p)->psn);
+	tell(&heard.first_again, NACK, HAS_PULL, psn, 0, 0);
+	tell(p, ACK, HAS_PULL, psn + 1, 0, 0);
+	tell(p, ACK, HAS_PULL, psn + 2, 0, 0);
+	settle();
+	EXPECT_EQ(0, window_of(self->t.s));
+	before = heard.count[DATA];
+	tell(p, PULL, LAST, psn, 0, 30000);
+	settle();
+	EXPECT_EQ(30000, window_of(self->t.s));
+	EXPECT_LT(before, heard.count[DATA]);
+	EXPECT_EQ(psn, ntohl(ndp_of(&heard.last[DATA])->psn));
+	close_hard(self->t.s);
+	close_hard(self->t.a);
+}
+
 /* Who reads again says so at once, and who writes then waits for nothing. */
 TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
 {

@@ -185,7 +185,6 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	struct sock *sk = ndp_to_sk(np);
 
 	np->rcv_nxt++;
-	np->low_waits = false;
 	if (ndp_rx_cb(skb)->fin) {
 		/*
 		 * Not SOCK_DONE: the word of that flag is written by
@@ -217,6 +216,7 @@ static void ndp_rcv_end(struct ndp_sock *np)
 static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
+	u32 before = np->rcv_nxt;
 	struct rb_node *node;
 
 	if (ndp_rx_cb(skb)->psn == np->rcv_nxt)
@@ -233,6 +233,9 @@ static void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 			ndp_rmem_uncharge(np, skb);
 		ndp_rcv_in_order(np, skb);
 	}
+	/* What is missing next may have come trimmed while it was not the lowest. */
+	if (np->rcv_nxt != before)
+		np->low_waits = !psn_before(np->rcv_max, np->rcv_nxt);
 	if (np->rcv_fin)
 		ndp_rcv_end(np);
 	if (ndp_readable(np))
@@ -278,6 +281,7 @@ static bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
 		np->irs = irs;
 		np->rcv_nxt = irs;
 		np->rcv_max = irs - 1;
+		np->told_psn = irs;
 	}
 	return np->irs == irs;
 }
@@ -491,14 +495,15 @@ static bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb)
 
 /*
  * Answers overtake one another.  The newest has the highest pull counter, and of those
- * the highest PSN.
+ * the highest PSN, of what was sent.
  */
 static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
 	u32 psn = ntohl(nh->psn);
 
-	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)))
+	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)) ||
+	    psn_before(np->snd_nxt, psn))
 		return;
 	np->window_psn = psn;
 	np->snd_window = ntohl(nh->window);
@@ -621,9 +626,17 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_path_trimmed(np, cb->path);
 	np->ack_share -= np->ack_share / 16;
-	ndp_rto_restart(np);
-	cb->bounces = 0;
+	if (!np->stalled_since)
+		np->stalled_since = ktime_get_ns();
 	np->expect_pulls++;
+	/* Cut or damaged time after time: no longer each round trip. */
+	if (cb->nacks == NDP_NACKS_MAX) {
+		cb->heard = 1;
+		return;
+	}
+	cb->nacks++;
+	cb->bounces = 0;
+	ndp_rto_restart(np);
 	ndp_tx_nacked(np, skb);
 }
 
@@ -646,12 +659,14 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 
 /*
  * The peer owes us nothing, and what we have sent was answered: start over as
- * after idleness, within its room.
+ * after idleness, within its room.  This PULL tells of it, also if it is below a gap and
+ * has a lower PSN than the newest answer.
  */
-static void ndp_restart(struct ndp_sock *np)
+static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	if (np->flight_pkts)
 		return;
+	np->snd_window = ntohl(nh->window);
 	np->snd_last = np->snd_nxt - 1;
 	np->flight_upto_last = 0;
 	np->pushed_since_last = 0;
@@ -668,10 +683,16 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 	/* A cumulative number of an unverified peer could be a guess that hits many packets. */
 	if (!ndp_is_unverified(np))
 		ndp_rcv_cumulative(np, ntohl(nh->psn));
-	if (nh->flags & NDP_F_LAST && np->snd_window && !np->credit)
-		ndp_restart(np);
+	if (nh->flags & NDP_F_LAST && nh->window && !np->credit)
+		ndp_restart(np, nh);
 	if (np->snd_una != una)
 		ndp_acked(np, done);
+}
+
+/* Is a packet missing below one that was heard of? */
+static bool ndp_has_gap(const struct ndp_sock *np)
+{
+	return np->irs_known && np->rcv_nxt != np->rcv_max + 1;
 }
 
 /*
@@ -683,16 +704,19 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	np->reserved = 0;
 	np->rcv_refused = false;
-	/* Without room now, owe the sender a pull for when there is. */
-	if (!np->pull_owed && !ndp_room(np))
+	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
+	if (!np->pull_owed && (!ndp_room(np) || ndp_has_gap(np)))
 		np->pull_owed = 1;
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
 	else
 		ndp_pull_request(np);
 	ndp_send_pull(np);
-	/* The buffer is full of a part of a message: wake the reader to take that part. */
-	if (ndp_has_messages(np) && ndp_msg_readable(np))
+	/*
+	 * There is no room: wake the reader to take a part of a message, or less than it
+	 * waits for.
+	 */
+	if (ndp_readable(np))
 		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
 
@@ -720,7 +744,7 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_path_trimmed(np, cb->path);
 	if (cb->bounces >= NDP_BOUNCES_MAX) {
-		cb->bounced = 1;
+		cb->heard = 1;
 		return;
 	}
 	cb->bounces++;

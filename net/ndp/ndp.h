@@ -129,6 +129,9 @@ enum ndp_tcp_option_id {
 /* Headers of a packet that come back in a row before it waits for its timeout. */
 #define NDP_BOUNCES_MAX		2
 
+/* NACKs of a packet in a row before it waits for its timeout; 4 bits. */
+#define NDP_NACKS_MAX		15
+
 /* A bare opening leaves after this long if nobody writes or waits. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
 
@@ -573,8 +576,9 @@ struct ndp_tx_cb {
 	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
 	u8			timeouts;	/* while no large packet arrived */
 	u16			large_in;	/* as it was then; see mtu.c */
-	u8			bounces : 4,	/* returns by switches in a row */
-				bounced : 1;	/* the last transmission too */
+	u8			bounces : 2,	/* returns by switches in a row */
+				nacks : 4,	/* NACKs in a row */
+				heard : 1;	/* the last transmission was answered */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */
@@ -705,10 +709,11 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @rcv_last:	it carried LAST: pulls for missing packets alone
  * @rcv_fin:	FIN was received in order
  * @rcv_refused: a packet found no room, and there was no sign of room since: no pulls
- * @low_waits:	the packet at @rcv_nxt came trimmed, and waits for a pull
+ * @low_waits:	the packet at @rcv_nxt came trimmed, or may have, and waits for a pull
  * @peer_done:	peer has nothing unacknowledged and will send nothing again
  * @pull_sent:	pull counter
  * @pull_told:	of it, what the peer was told
+ * @told_psn:	PSN of the newest answer, as the peer knows it
  * @pull_owed:	pulls earned by arrivals and not granted
  * @reserved:	pulled packets that have not arrived
  * @turns_taken:	turns had: first-window packets that arrived whole; under
@@ -719,7 +724,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @rcv_split:	a part of the first was read; under the socket lock
  * @rcv_mss:	largest payload seen
  * @rcv_truesize: largest truesize seen
- * @rcv_window:	as advertised last
+ * @rcv_window:	as the newest answer has it
  * @pullq:	of the device that packets come in by; NULL: not paced
  * @pullq_dev:	device that it was looked up for, compared only
  * @elsewhere_in: DATA that came in by other devices, less that by @pullq_dev
@@ -740,7 +745,7 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  * @silent_since: first send since the peer was heard; 0: nothing outstanding
  * @probe_at:	when to send a PROBE, 0 for not
  * @probe_ns:	interval of PROBEs
- * @stalled_since: first PROBE since the peer took something, 0: none was sent
+ * @stalled_since: first PROBE or NACK since the peer took something, 0: none was
  * @syn_at:	when to send a bare opening, 0 for not
  * @cork_at:	when a tail held back by MSG_MORE leaves anyway, 0: none is
  * @keep_at:	when keepalive is due, 0: off
@@ -842,6 +847,7 @@ struct ndp_sock {
 	u32			rcv_max;
 	u32			pull_sent;
 	u32			pull_told;
+	u32			told_psn;
 	u32			pull_owed;
 	u32			reserved;
 	u32			turns_taken;

@@ -103,8 +103,7 @@ static struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	nh->path = ndp_path_to_wire(np, pathno);
 	nh->len = 0;
 	nh->pull = 0;
-	np->rcv_window = ndp_window(np);
-	nh->window = htonl(np->rcv_window);
+	nh->window = htonl(ndp_window(np));
 	return nh;
 }
 
@@ -130,6 +129,19 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 	return skb;
 }
 
+static bool ndp_is_answer(enum ndp_type type)
+{
+	return type == NDP_ACK || type == NDP_NACK || type == NDP_PULL;
+}
+
+/* An answer is about to tell of all pulls: is it the newest, as the peer will see it? */
+static void ndp_note_told(struct ndp_sock *np, u32 psn)
+{
+	if (np->pull_told != np->pull_sent || !psn_before(psn, np->told_psn))
+		np->told_psn = psn;
+	np->pull_told = np->pull_sent;
+}
+
 /* Send a control packet along the next path of its round.  Return: the path. */
 static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 			    u32 psn, u16 echo_path, u32 pull)
@@ -143,6 +155,8 @@ static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 	nh = (struct ndphdr *)skb->data;
 	nh->echo_path = htons(echo_path);
 	nh->pull = htonl(pull);
+	if (ndp_is_answer(type) && psn == np->told_psn)
+		np->rcv_window = ntohl(nh->window);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 	return pathno;
 }
@@ -195,7 +209,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		NDP_INC(net, ACK_OUT);
 	else
 		NDP_INC(net, NACK_OUT);
-	np->pull_told = np->pull_sent;
+	ndp_note_told(np, psn);
 	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
 				  np->pull_sent);
 	ndp_path_answered(np->paths, psn, pathno);
@@ -210,7 +224,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 void ndp_send_pull(struct ndp_sock *np)
 {
 	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
-	np->pull_told = np->pull_sent;
+	ndp_note_told(np, np->rcv_nxt);
 	ndp_send_control(np, NDP_PULL, np->pull_owed ? 0 : NDP_F_LAST,
 			 np->rcv_nxt, 0, np->pull_sent);
 }
@@ -589,7 +603,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
 	cb->refused = 0;
-	cb->bounced = 0;
+	cb->heard = 0;
 	cb->sent_at = now;
 	if (!cb->rtx)
 		cb->first_at = ndp_rtt_clock(now);

@@ -117,15 +117,20 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
-/* Packets that a namespace may send again: in any case, for each new one, each second. */
+/*
+ * Packets that a namespace may send again: in any case, for each new one, for each
+ * connection and each second.
+ */
 #define NDP_STORM_ANY		10000
 #define NDP_STORM_PACKET	4
+#define NDP_STORM_CONN		200
 #define NDP_STORM_SECOND	2000
 
 /*
  * What is refused, lost or returned must not come back faster than anything can change.
- * Debug kernels say so of a namespace in which it did, when that ends, and every test
- * there is a test of this, too.
+ * Debug kernels say so of a namespace in which it did, when that ends; the lab looks for
+ * it, so that every test there is a test of this, too.  No WARN: a hostile peer pulls
+ * what it likes.
  */
 static void ndp_stat_warn_storm(const struct ndp_net *nn)
 {
@@ -134,15 +139,15 @@ static void ndp_stat_warn_storm(const struct ndp_net *nn)
 		    ndp_stat_sum(nn, NDP_STAT_OPEN_OUT) +
 		    ndp_stat_sum(nn, NDP_STAT_PROBE_OUT);
 	u64 fresh = ndp_stat_sum(nn, NDP_STAT_DATA_OUT) -
-		    ndp_stat_sum(nn, NDP_STAT_DATA_RTX) +
-		    ndp_stat_sum(nn, NDP_STAT_ACTIVE_OPENS) +
+		    ndp_stat_sum(nn, NDP_STAT_DATA_RTX);
+	u64 conns = ndp_stat_sum(nn, NDP_STAT_ACTIVE_OPENS) +
 		    ndp_stat_sum(nn, NDP_STAT_PASSIVE_OPENS);
 	u64 age = div_u64(ktime_get_ns() - nn->begun, NSEC_PER_SEC);
 
-	WARN(again > NDP_STORM_ANY + fresh * NDP_STORM_PACKET +
-		     age * NDP_STORM_SECOND,
-	     "ndp: a storm: %llu packets again, %llu new, in %llu s\n",
-	     again, fresh, age);
+	if (again > NDP_STORM_ANY + fresh * NDP_STORM_PACKET +
+		    conns * NDP_STORM_CONN + age * NDP_STORM_SECOND)
+		pr_warn("ndp: storm: %llu packets again, %llu new, of %llu connections in %llu s\n",
+			again, fresh, conns, age);
 }
 
 int ndp_stat_net_init(struct net *net)

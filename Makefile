@@ -139,7 +139,7 @@ check:			## run the selftests, each where it belongs (K=kernel, T=test; FULL=1: 
 fuzz:			## packets, options and messages at random on a debug kernel (HOURS=1, SEED=n)
 	@tools/lab/fuzz $(or $(HOURS),1) $(SEED)
 
-demo:			## an incast over NDP, TCP and DCTCP, as a table and a picture
+demo:			## what NDP is good for: three scenes beside TCP and DCTCP, a table and a picture
 	@tools/lab/demo
 
 bench:			## the experiments of the fabric lab (FULL=1, E=experiment, SEEDS=n)

@@ -628,15 +628,9 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	np->ack_share -= np->ack_share / 16;
 	if (!np->stalled_since)
 		np->stalled_since = ktime_get_ns();
-	np->expect_pulls++;
-	/* Cut or damaged time after time: no longer each round trip. */
-	if (cb->nacks == NDP_NACKS_MAX) {
-		cb->heard = 1;
-		return;
-	}
-	cb->nacks++;
-	cb->bounces = 0;
 	ndp_rto_restart(np);
+	cb->bounces = 0;
+	np->expect_pulls++;
 	ndp_tx_nacked(np, skb);
 }
 
@@ -744,7 +738,7 @@ static void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_path_trimmed(np, cb->path);
 	if (cb->bounces >= NDP_BOUNCES_MAX) {
-		cb->heard = 1;
+		cb->bounced = 1;
 		return;
 	}
 	cb->bounces++;

@@ -126,11 +126,11 @@ enum ndp_tcp_option_id {
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)
 
-/* Headers of a packet that come back in a row before it waits for its timeout. */
-#define NDP_BOUNCES_MAX		2
-
-/* NACKs of a packet in a row before it waits for its timeout; 4 bits. */
-#define NDP_NACKS_MAX		15
+/*
+ * Headers of a packet that come back in a row before it waits for its timeout; 4 bits.
+ * In an incast some come back twice or thrice.
+ */
+#define NDP_BOUNCES_MAX		8
 
 /* A bare opening leaves after this long if nobody writes or waits. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
@@ -576,9 +576,8 @@ struct ndp_tx_cb {
 	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
 	u8			timeouts;	/* while no large packet arrived */
 	u16			large_in;	/* as it was then; see mtu.c */
-	u8			bounces : 2,	/* returns by switches in a row */
-				nacks : 4,	/* NACKs in a row */
-				heard : 1;	/* the last transmission was answered */
+	u8			bounces : 4,	/* returns by switches in a row */
+				bounced : 1;	/* the last transmission too */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */

@@ -603,7 +603,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
 	cb->refused = 0;
-	cb->heard = 0;
+	cb->bounced = 0;
 	cb->sent_at = now;
 	if (!cb->rtx)
 		cb->first_at = ndp_rtt_clock(now);

@@ -177,8 +177,8 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 		np->info.timeouts++;
 		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
 	}
-	/* What was returned or NACKed was not lost. */
-	if (!cb->local_drop && !cb->heard) {
+	/* A packet that a switch returned was not lost. */
+	if (!cb->local_drop && !cb->bounced) {
 		ndp_path_lost(np, cb->path);
 		ndp_mtu_lost(np, skb);
 	}

@@ -143,6 +143,7 @@ static bool ndp_bind_search(struct sock *sk, u32 probes, bool share,
 	n = high - low + 1;
 	at = get_random_u32_below(n);
 	for (probes = min(probes, n); probes; probes--) {
+		NDP_INC(sock_net(sk), PORTS_TRIED);
 		if (ndp_bind_try(sk, low + at, share, autobound))
 			return true;
 		at = (at + NDP_BIND_STEP) % n;

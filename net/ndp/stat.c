@@ -58,6 +58,7 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_HELD_BACK] = "HeldBack",
 	[NDP_STAT_UNVERIFIED_END] = "UnverifiedEnded",
 	[NDP_STAT_TOMB_HITS] = "TombstoneHits",
+	[NDP_STAT_PORTS_TRIED] = "PortsTried",
 	[NDP_STAT_REMARKED_IN] = "RemarkedIn",
 	[NDP_STAT_REPAIRED] = "Repaired",
 	[NDP_STAT_DROP_SHORT] = "DropShort",

@@ -247,6 +247,7 @@ enum ndp_arrival {
 	NDP_ARRIVED_WHOLE,
 	NDP_ARRIVED_TRIMMED,
 	NDP_ARRIVED_WRONG,	/* longer than it says */
+	NDP_ARRIVED_REFUSED,	/* whole, and there is no room */
 };
 
 static enum ndp_arrival ndp_arrival(const struct sk_buff *skb)
@@ -294,7 +295,7 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 		np->rcv_last = nh->flags & NDP_F_LAST;
 	}
 	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
-	if (np->rcv_last && np->rcv_nxt == np->rcv_max + 1) {
+	if (np->rcv_last && !ndp_has_gap(np)) {
 		np->reserved = 0;
 		ndp_pull_forget_turns(np);
 	}
@@ -351,11 +352,11 @@ static void ndp_tell_pulls(struct ndp_sock *np)
 
 /* Handle a packet that was trimmed, corrupted or refused for lack of room. */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
-			    bool refused)
+			    enum ndp_arrival how)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
-	if (refused) {
+	if (how == NDP_ARRIVED_REFUSED) {
 		np->rcv_refused = true;
 		/* One of this size is what there must be room for. */
 		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
@@ -413,7 +414,6 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 	enum ndp_arrival how = ndp_arrival(skb);
 	u32 psn = ntohl(nh->psn);
-	bool refused = false;
 	s32 ahead;
 
 	if (!ndp_learn_irs(np, psn - ntohl(nh->psn_off))) {
@@ -465,13 +465,13 @@ static void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
 		NDP_INC(net, NO_ROOM_IN);
 		np->info.noroom_in++;
-		refused = true;
+		how = NDP_ARRIVED_REFUSED;
 	}
-	if (how == NDP_ARRIVED_WHOLE && !refused) {
+	if (how == NDP_ARRIVED_WHOLE) {
 		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
 		ndp_rcv_whole(np, skb);
 	} else {
-		ndp_rcv_trimmed(np, skb, refused);
+		ndp_rcv_trimmed(np, skb, how);
 	}
 	ndp_tell_pulls(np);
 }
@@ -683,12 +683,6 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 		ndp_acked(np, done);
 }
 
-/* Is a packet missing below one that was heard of? */
-static bool ndp_has_gap(const struct ndp_sock *np)
-{
-	return np->irs_known && np->rcv_nxt != np->rcv_max + 1;
-}
-
 /*
  * The peer has data and no credit: tell it how things stand.  It has waited for
  * longer than a round trip, so that nothing that was pulled is still to come: pulls
@@ -699,7 +693,8 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 	np->reserved = 0;
 	np->rcv_refused = false;
 	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
-	if (!np->pull_owed && (!ndp_room(np) || ndp_has_gap(np)))
+	if (!np->pull_owed &&
+	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))
 		np->pull_owed = 1;
 	if (ndp_must_verify(np))
 		ndp_challenge(np);

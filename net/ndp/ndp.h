@@ -1002,6 +1002,12 @@ static inline bool ndp_listener_full(const struct ndp_sock *np, u32 truesize)
 			       truesize > NDP_UNACCEPTED_MAX;
 }
 
+/* Is a packet missing below one that was heard of?  Once @irs_known; np->lock held. */
+static inline bool ndp_has_gap(const struct ndp_sock *np)
+{
+	return np->rcv_nxt != np->rcv_max + 1;
+}
+
 /* What is in the receive buffer, and what was pulled and will be.  Any context. */
 static inline s64 ndp_rmem_used(const struct ndp_sock *np)
 {

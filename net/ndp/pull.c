@@ -375,7 +375,7 @@ static bool ndp_window_opened(struct ndp_sock *np)
 {
 	u32 window;
 
-	if (!np->rcv_last || np->rcv_fin || np->rcv_nxt != np->rcv_max + 1)
+	if (!np->rcv_last || np->rcv_fin || ndp_has_gap(np))
 		return false;
 	window = ndp_window(np);
 	return window && window >= 2ULL * np->rcv_window;

@@ -322,7 +322,7 @@ test_link() {
 tcp() {
 	local f=$TMP/file
 
-	head -c $((4 << 20)) /dev/urandom >"$f"
+	head -c $((2 << 20)) /dev/urandom >"$f"
 	rm -f "$TMP"/copy*
 	background ip netns exec "$FAR" "${FRAMES[@]}" tcpserver "$TMP/copy"
 	wait_for 30 test -e "$TMP/copy.ready"
@@ -426,7 +426,7 @@ test_retransmission() {
 	local g
 
 	for g in off on; do
-		MTU=1500 cable rate 1gbit ber 1e-6
+		MTU=1500 cable rate 1gbit ber 2e-6
 		near ethtool -K h0 gro $g
 		far ethtool -K s0 gro $g
 		tcp "TCP over a lossy wire, GRO $g"
@@ -434,7 +434,7 @@ test_retransmission() {
 	done
 	# Some ten flips, so few and in so short frames that no checksum is fooled:
 	# that takes two flips in one column of one frame, here once in 4000 runs.
-	MTU=576 cable rate 1gbit ber 3e-7 ber-mode corrupt
+	MTU=576 cable rate 1gbit ber 6e-7 ber-mode corrupt
 	far ethtool -K s0 gro on
 	tcp "TCP over a corrupting wire"
 	check "frames were corrupted" test "$(stat "$FAR" s0 rx_ber_corrupted)" -gt 0

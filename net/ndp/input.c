@@ -15,7 +15,9 @@
  * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
  * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
  * so, because it has a slot of its own.  A refused packet hence comes back no faster than
- * room can appear.  A FIN in order takes no room, and is never refused.
+ * room can appear, but for one packet for each pull granted before the refusal: an initial
+ * window at most.  A FIN in order takes no room, and is never refused.  A packet that
+ * arrives trimmed or damaged each time is pulled once a round trip.
  *
  * All of it runs in the receive softirq under the connection's own lock, never
  * in the socket backlog, so that a reader's copy delays no answer.

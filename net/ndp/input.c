@@ -922,40 +922,6 @@ static bool ndp_filtered(struct sock *sk, struct sk_buff *skb)
 	return sk_filter_trim_cap(sk, skb, skb->len);
 }
 
-/* Does the rate limit allow another RST to a stranger? */
-static bool ndp_rst_due(struct ndp_net *nn)
-{
-	int rate = READ_ONCE(nn->rst_rate);
-	s64 at, now = ktime_get_ns();
-
-	if (!rate)
-		return true;
-	at = atomic64_read(&nn->rst_at);
-	do {
-		if (at > now + (s64)NDP_RST_BURST)
-			return false;
-	} while (!atomic64_try_cmpxchg(&nn->rst_at, &at,
-				       max(at, now) + NSEC_PER_SEC / rate));
-	return true;
-}
-
-/**
- * ndp_refuse - tell a stranger that there is nothing for its packet
- * @net:	namespace
- * @skb:	packet, transport header at UDP, NDP header behind
- *
- * By a RST, but no more of them than net.ndp.rst_rate says.
- *
- * Context: softirq.
- */
-void ndp_refuse(struct net *net, const struct sk_buff *skb)
-{
-	if (ndp_rst_due(ndp_pernet(net)))
-		ndp_send_reply(net, skb, NDP_RST, 0, 0);
-	else
-		NDP_INC(net, RST_LIMITED);
-}
-
 static enum ndp_opening ndp_opening(const struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);

@@ -913,6 +913,16 @@ static inline bool ndp_has_messages(const struct ndp_sock *np)
 	return np->inet.sk.sk_type == SOCK_SEQPACKET;
 }
 
+/* An empty packet with room for all headers.  Return: the packet or NULL. */
+static inline struct sk_buff *ndp_alloc_control(void)
+{
+	struct sk_buff *skb = alloc_skb(NDP_HEADROOM, GFP_ATOMIC);
+
+	if (skb)
+		skb_reserve(skb, NDP_HEADROOM);
+	return skb;
+}
+
 /* The number of a COOKIE, in the fields of pull counter and window. */
 static inline u64 ndp_hdr_cookie(const struct ndphdr *nh)
 {
@@ -1124,7 +1134,6 @@ void ndp_cookie_retire(struct ndp_net *nn, const struct ndp_key *key, u64 until)
 
 /* input.c */
 int ndp_rcv(struct sock *udp, struct sk_buff *skb);
-void ndp_refuse(struct net *net, const struct sk_buff *skb);
 bool ndp_room(const struct ndp_sock *np);
 bool ndp_readable(const struct ndp_sock *np);
 void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
@@ -1199,8 +1208,6 @@ void ndp_send_pull(struct ndp_sock *np);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
-void ndp_send_reply(struct net *net, const struct sk_buff *skb,
-		    enum ndp_type type, u8 flags, u64 cookie);
 void ndp_send_open(struct ndp_sock *np);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
@@ -1282,6 +1289,17 @@ void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst);
 /* pull.c */
 int ndp_pull_init(void);
 void ndp_pull_exit(void);
+void ndp_pull_request(struct ndp_sock *np);
+void ndp_pull_more(struct ndp_sock *np);
+int ndp_pull_priority(const struct ndp_sock *np);
+void ndp_pull_reorder(struct ndp_sock *np);
+void ndp_pull_forget_turns(struct ndp_sock *np);
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_detach(struct ndp_sock *np);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
+u64 ndp_pull_rate(struct ndp_sock *np);
+u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 
 /* repair.c */
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
@@ -1315,17 +1333,11 @@ static inline void ndp_repair_exit(void)
 {
 }
 #endif
-void ndp_pull_request(struct ndp_sock *np);
-void ndp_pull_more(struct ndp_sock *np);
-int ndp_pull_priority(const struct ndp_sock *np);
-void ndp_pull_reorder(struct ndp_sock *np);
-void ndp_pull_forget_turns(struct ndp_sock *np);
-void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
-void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
-void ndp_pull_detach(struct ndp_sock *np);
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
-u64 ndp_pull_rate(struct ndp_sock *np);
-u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
+
+/* reply.c */
+void ndp_send_reply(struct net *net, const struct sk_buff *skb,
+		    enum ndp_type type, u8 flags, u64 cookie);
+void ndp_refuse(struct net *net, const struct sk_buff *skb);
 
 /* message.c */
 int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);

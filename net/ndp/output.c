@@ -107,15 +107,6 @@ static struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	return nh;
 }
 
-static struct sk_buff *ndp_alloc_control(void)
-{
-	struct sk_buff *skb = alloc_skb(NDP_HEADROOM, GFP_ATOMIC);
-
-	if (skb)
-		skb_reserve(skb, NDP_HEADROOM);
-	return skb;
-}
-
 /* Make a control packet for path @pathno.  Return: the packet or NULL. */
 static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 					u8 flags, u32 psn, u16 pathno)
@@ -278,59 +269,6 @@ void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
 	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
-}
-
-/**
- * ndp_send_reply - answer a packet for which there is no connection
- * @net:	namespace
- * @skb:	packet, transport header at UDP, NDP header behind
- * @type:	NDP_RST, NDP_ACK or NDP_COOKIE
- * @flags:	of the answer
- * @cookie:	of NDP_COOKIE, else 0
- *
- * Never larger than what it answers.
- *
- * Context: softirq.
- */
-void ndp_send_reply(struct net *net, const struct sk_buff *skb,
-		    enum ndp_type type, u8 flags, u64 cookie)
-{
-	const struct ndphdr *in = (struct ndphdr *)(udp_hdr(skb) + 1);
-	struct ndp_flow flow = { .sport = udp_hdr(skb)->source };
-	struct dst_entry *dst;
-	struct sk_buff *out;
-	struct ndphdr *nh;
-
-	out = ndp_alloc_control();
-	if (!out)
-		return;
-	ndp_skb_addrs(skb, &flow.daddr, &flow.saddr);
-	if (ipv6_addr_type(&flow.daddr) & IPV6_ADDR_LINKLOCAL)
-		flow.oif = skb->dev->ifindex;
-	dst = ndp_ip_route(net, NULL, &flow);
-	if (IS_ERR(dst)) {
-		kfree_skb(out);
-		return;
-	}
-	skb_dst_set(out, dst);
-
-	nh = skb_push(out, sizeof(*nh));
-	memset(nh, 0, sizeof(*nh));
-	nh->vdt = ndp_hdr_vdt(type, !(in->vdt & NDP_FROM_ACCEPTOR));
-	nh->flags = flags | (in->flags & NDP_F_RTX);
-	nh->sport = in->dport;
-	nh->dport = in->sport;
-	nh->conn_id = in->conn_id;
-	nh->psn = in->psn;
-	nh->echo_path = in->path;
-	ndp_hdr_set_cookie(nh, cookie);
-	if (type == NDP_RST)
-		NDP_INC(net, RST_OUT);
-	else if (type == NDP_ACK)
-		NDP_INC(net, ACK_OUT);
-	else
-		NDP_INC(net, COOKIE_OUT);
-	ndp_ip_send(net, NULL, out, &flow, NDP_DSCP_CONTROL);
 }
 
 /* The send queue: numbered packets by PSN. */

@@ -1280,12 +1280,12 @@ static int __init ndp_init(void)
 	err = percpu_counter_init(&ndp_sockets_allocated, 0, GFP_KERNEL);
 	if (err)
 		return err;
-	err = ndp_conn_init();
+	err = ndp_table_init();
 	if (err)
 		goto err_counter;
 	err = register_pernet_subsys(&ndp_net_ops);
 	if (err)
-		goto err_conn;
+		goto err_table;
 	err = ndp_pull_init();
 	if (err)
 		goto err_net;
@@ -1318,8 +1318,8 @@ err_pull:
 	ndp_pull_exit();
 err_net:
 	unregister_pernet_subsys(&ndp_net_ops);
-err_conn:
-	ndp_conn_exit();
+err_table:
+	ndp_table_exit();
 err_counter:
 	percpu_counter_destroy(&ndp_sockets_allocated);
 	return err;
@@ -1339,7 +1339,7 @@ static void __exit ndp_exit(void)
 	rcu_barrier();
 	proto_unregister(&ndp6_prot);
 	proto_unregister(&ndp_prot);
-	ndp_conn_exit();
+	ndp_table_exit();
 	percpu_counter_destroy(&ndp_sockets_allocated);
 }
 

@@ -1097,17 +1097,7 @@ void ndp_listen_del(struct sock *sk);
 struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb);
 
 /* conn.c */
-int ndp_conn_init(void);
-void ndp_conn_exit(void);
-struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
-struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
-void ndp_conn_walk_begin(struct rhashtable_iter *walk);
-void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
-		   int (*visit)(struct ndp_sock *np, void *arg), void *arg);
-void ndp_conn_walk_end(struct rhashtable_iter *walk);
-int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
 void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
-void ndp_entry_remove(struct ndp_entry *e);
 void ndp_conn_clear(struct ndp_sock *np);
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp);
 void ndp_conn_established(struct ndp_sock *np);
@@ -1371,6 +1361,19 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 /* sysctl.c */
 int ndp_sysctl_net_init(struct net *net);
 void ndp_sysctl_net_exit(struct net *net);
+
+/* table.c */
+int ndp_table_init(void);
+void ndp_table_exit(void);
+struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
+struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
+void ndp_conn_walk_begin(struct rhashtable_iter *walk);
+void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
+		   int (*visit)(struct ndp_sock *np, void *arg), void *arg);
+void ndp_conn_walk_end(struct rhashtable_iter *walk);
+int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
+void ndp_entry_replace(struct ndp_entry *e, struct ndp_entry *tomb);
+void ndp_entry_remove(struct ndp_entry *e);
 
 /* tcp_option.c */
 void ndp_tcp_options_init(struct ndp_sock *np);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP demultiplexing: the table of connections and tombstones.
+ *
+ * One table for all namespaces holds connections and the tombstones that they
+ * leave, under the same key, so that the swap of one for the other is a single
+ * step: there is no instant at which a duplicate of an opening packet finds
+ * neither (NDP paper, section 3.2.2: at most once).
+ *
+ * Non-goals: when an entry comes and goes (conn.c, timewait.c).
+ */
+#include "ndp.h"
+
+static struct rhashtable ndp_table;
+
+static const struct rhashtable_params ndp_table_params = {
+	.head_offset = offsetof(struct ndp_entry, node),
+	.key_offset = offsetof(struct ndp_entry, key),
+	.key_len = sizeof(struct ndp_key),
+	.automatic_shrinking = true,
+};
+
+int __init ndp_table_init(void)
+{
+	return rhashtable_init(&ndp_table, &ndp_table_params);
+}
+
+void ndp_table_exit(void)
+{
+	rhashtable_destroy(&ndp_table);
+}
+
+/**
+ * ndp_entry_lookup - the connection or tombstone that a packet belongs to
+ * @key:	all fields set
+ *
+ * Context: RCU read side.
+ * Return: entry or NULL; it may be unlinked at any moment.
+ */
+struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key)
+{
+	return rhashtable_lookup(&ndp_table, key, ndp_table_params);
+}
+
+/**
+ * ndp_conn_get - hold the connection that an entry is
+ * @e:		entry, no tombstone
+ *
+ * Context: RCU read side.
+ * Return: connection with a reference, or NULL.
+ */
+struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
+{
+	struct ndp_sock *np = container_of(e, struct ndp_sock, entry);
+
+	if (!refcount_inc_not_zero(&ndp_to_sk(np)->sk_refcnt))
+		return NULL;
+	return np;
+}
+
+/**
+ * ndp_conn_hash - make a connection reachable
+ * @np:		connection; its key must be set
+ * @existing:	set to the entry that is there already, with -EEXIST
+ *
+ * From the insertion on a packet on another processor may find the connection,
+ * and end it: whatever ndp_conn_unhash() undoes is done before.
+ *
+ * Context: RCU read side.  Any lock.
+ * Return: 0, -EEXIST, or what the table cannot do (-ENOMEM, -E2BIG, -EBUSY).
+ */
+int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing)
+{
+	struct ndp_entry *old;
+
+	np->hashed = true;
+	sock_hold(ndp_to_sk(np));
+	old = rhashtable_lookup_get_insert_fast(&ndp_table, &np->entry.node,
+						ndp_table_params);
+	if (!old)
+		return 0;
+	np->hashed = false;
+	__sock_put(ndp_to_sk(np));
+	if (IS_ERR(old))
+		return PTR_ERR(old);
+	if (existing)
+		*existing = old;
+	return -EEXIST;
+}
+
+/**
+ * ndp_entry_replace - put a tombstone in the place of its connection
+ * @e:		connection's entry, in the table
+ * @tomb:	tombstone's, with the same key
+ *
+ * Context: any.
+ */
+void ndp_entry_replace(struct ndp_entry *e, struct ndp_entry *tomb)
+{
+	rcu_read_lock();
+	WARN_ON_ONCE(rhashtable_replace_fast(&ndp_table, &e->node, &tomb->node,
+					     ndp_table_params));
+	rcu_read_unlock();
+}
+
+/* Unlink an entry whose memory its owner frees after a grace period. */
+void ndp_entry_remove(struct ndp_entry *e)
+{
+	rhashtable_remove_fast(&ndp_table, &e->node, ndp_table_params);
+}
+
+/* Entries that are looked at in one RCU read side section. */
+#define NDP_WALK_BATCH		1024
+
+/**
+ * ndp_conn_walk_begin - begin to visit connections
+ * @walk:	where the walk is; to be given to ndp_conn_walk_end()
+ *
+ * Context: process.
+ */
+void ndp_conn_walk_begin(struct rhashtable_iter *walk)
+{
+	rhashtable_walk_enter(&ndp_table, walk);
+}
+
+void ndp_conn_walk_end(struct rhashtable_iter *walk)
+{
+	rhashtable_walk_exit(walk);
+}
+
+/**
+ * ndp_conn_walk - visit the connections of a namespace, from where the walk is
+ * @walk:	walk; may be gone on with at any time later
+ * @net:	namespace
+ * @visit:	called with RCU read side; nonzero ends it for now, and the next call
+ *		begins with the same connection
+ * @arg:	its second argument
+ *
+ * When the table changes its size the walk begins anew, and when a connection or
+ * tombstone goes away one may be left out.
+ *
+ * Context: process.
+ */
+void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
+		   int (*visit)(struct ndp_sock *np, void *arg), void *arg)
+{
+	struct ndp_entry *e;
+	u32 n = 0;
+
+	rhashtable_walk_start(walk);
+	for (e = rhashtable_walk_peek(walk); e; e = rhashtable_walk_next(walk)) {
+		if (!IS_ERR(e) && !e->tombstone && e->key.net == net &&
+		    visit(container_of(e, struct ndp_sock, entry), arg))
+			break;
+		if (++n % NDP_WALK_BATCH)
+			continue;
+		rhashtable_walk_stop(walk);
+		cond_resched();
+		rhashtable_walk_start(walk);
+	}
+	rhashtable_walk_stop(walk);
+}

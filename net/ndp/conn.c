@@ -307,23 +307,6 @@ static void ndp_purge_tx_list(struct ndp_sock *np)
 	}
 }
 
-/**
- * ndp_conn_purge_read - free what the application has not read
- * @np:		connection
- *
- * Context: np->lock held.
- */
-void ndp_conn_purge_read(struct ndp_sock *np)
-{
-	struct sk_buff *skb;
-
-	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
-		ndp_rmem_uncharge(np, skb);
-		kfree_skb(skb);
-	}
-	np->rcv_msgs = 0;
-}
-
 /* Context: np->lock held. */
 static void ndp_purge_written(struct ndp_sock *np, struct sk_buff_head *list)
 {
@@ -345,26 +328,6 @@ void ndp_conn_purge_unended(struct ndp_sock *np)
 {
 	ndp_purge_written(np, &np->unended);
 	np->unended_bytes = 0;
-}
-
-/**
- * ndp_conn_purge_ooo - forget what has arrived beyond a gap
- * @np:		connection
- *
- * Context: np->lock held.
- */
-void ndp_conn_purge_ooo(struct ndp_sock *np)
-{
-	struct rb_node *node;
-
-	while ((node = rb_first(&np->ooo))) {
-		struct sk_buff *skb = rb_to_skb(node);
-
-		rb_erase(node, &np->ooo);
-		ndp_rmem_uncharge(np, skb);
-		kfree_skb(skb);
-	}
-	np->ooo_len = 0;
 }
 
 /**

@@ -178,24 +178,6 @@ static void ndp_msg_consume(struct ndp_sock *np, u32 len)
 	}
 }
 
-/**
- * ndp_msg_readable - may a reader have something?
- * @np:		connection
- *
- * A whole message; or a part, if that was asked for, or if the peer waits for room.
- *
- * Context: any; without np->lock, an estimate.
- */
-bool ndp_msg_readable(const struct ndp_sock *np)
-{
-	if (READ_ONCE(np->rcv_msgs))
-		return true;
-	if (!ndp_inq(np))
-		return false;
-	return READ_ONCE(np->partial) || READ_ONCE(np->rcv_split) ||
-	       (!READ_ONCE(np->reserved) && !ndp_room(np));
-}
-
 /* Wait for a message.  Return: 1, 0 at the end, or an error. */
 static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 {

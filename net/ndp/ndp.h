@@ -1107,8 +1107,6 @@ void ndp_conn_check_done(struct ndp_sock *np);
 void ndp_conn_orphan(struct ndp_sock *np);
 bool ndp_orphan_limit(struct ndp_sock *np, bool stalled);
 void ndp_conn_purge(struct ndp_sock *np);
-void ndp_conn_purge_ooo(struct ndp_sock *np);
-void ndp_conn_purge_read(struct ndp_sock *np);
 void ndp_conn_purge_unended(struct ndp_sock *np);
 
 /* cookie.c */
@@ -1124,9 +1122,6 @@ void ndp_cookie_retire(struct ndp_net *nn, const struct ndp_key *key, u64 until)
 
 /* input.c */
 int ndp_rcv(struct sock *udp, struct sk_buff *skb);
-bool ndp_room(const struct ndp_sock *np);
-bool ndp_readable(const struct ndp_sock *np);
-void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
 
 /**
  * struct ndp_flow - what headers of a packet say, and what routes it
@@ -1204,7 +1199,6 @@ void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
 struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
-u32 ndp_window(struct ndp_sock *np);
 void ndp_tasklet(struct tasklet_struct *t);
 u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
 
@@ -1291,6 +1285,12 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
 u64 ndp_pull_rate(struct ndp_sock *np);
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 
+/* reassembly.c */
+bool ndp_ooo_find(const struct ndp_sock *np, u32 psn);
+void ndp_conn_purge_ooo(struct ndp_sock *np);
+void ndp_conn_purge_read(struct ndp_sock *np);
+void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb);
+
 /* repair.c */
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 bool ndp_repair_on(const struct net_device *dev);
@@ -1329,11 +1329,20 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		    enum ndp_type type, u8 flags, u64 cookie);
 void ndp_refuse(struct net *net, const struct sk_buff *skb);
 
+/* room.c */
+bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
+bool ndp_room(const struct ndp_sock *np);
+bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
+		  u32 psn);
+u32 ndp_window(struct ndp_sock *np);
+bool ndp_msg_readable(const struct ndp_sock *np);
+bool ndp_readable(const struct ndp_sock *np);
+
 /* message.c */
 int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		    int flags);
-bool ndp_msg_readable(const struct ndp_sock *np);
 
 /* stat.c */
 int ndp_stat_net_init(struct net *net);

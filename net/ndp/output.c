@@ -153,32 +153,6 @@ static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 }
 
 /**
- * ndp_window - room to advertise
- * @np:		connection
- *
- * Whole packets of the largest size seen, less those already pulled; one, however
- * little there is, if the reader has nothing, as ndp_room() has it.
- *
- * Context: np->lock held.
- * Return: bytes.
- */
-u32 ndp_window(struct ndp_sock *np)
-{
-	const struct sock *sk = ndp_to_sk(np);
-	s64 room = READ_ONCE(sk->sk_rcvbuf) - ndp_rmem_used(np);
-
-	if (ndp_listener_full(np, np->rcv_truesize))
-		return 0;
-	if (ndp_starved(np))
-		room = max_t(s64, room, np->rcv_truesize);
-	else if (ndp_mem_full(sk))
-		room = 0;
-	if (room <= 0)
-		return 0;
-	return (u32)room / np->rcv_truesize * np->rcv_mss;
-}
-
-/**
  * ndp_send_answer - ACK or NACK
  * @np:		connection
  * @type:	NDP_ACK or NDP_NACK

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP reassembly: from packets in any order to what the application reads.
+ *
+ * Packets arrive in any order (NDP paper, section 3.2.1).  What is in order goes to
+ * the receive queue, what lies beyond a gap waits in a tree by PSN.
+ *
+ * Non-goals: which packets are taken (data.c), memory (room.c).
+ */
+#include "ndp.h"
+
+/**
+ * ndp_ooo_find - has a packet beyond a gap arrived?
+ * @np:		connection
+ * @psn:	packet
+ *
+ * Context: np->lock held.
+ */
+bool ndp_ooo_find(const struct ndp_sock *np, u32 psn)
+{
+	const struct rb_node *node = np->ooo.rb_node;
+
+	while (node) {
+		u32 at = ndp_rx_cb(rb_to_skb(node))->psn;
+
+		if (at == psn)
+			return true;
+		node = psn_before(psn, at) ? node->rb_left : node->rb_right;
+	}
+	return false;
+}
+
+static void ndp_ooo_insert(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct rb_node **p = &np->ooo.rb_node, *parent = NULL;
+	u32 psn = ndp_rx_cb(skb)->psn;
+
+	while (*p) {
+		parent = *p;
+		p = psn_before(psn, ndp_rx_cb(rb_to_skb(parent))->psn) ?
+		    &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, p);
+	rb_insert_color(&skb->rbnode, &np->ooo);
+	np->ooo_len++;
+}
+
+static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	np->rcv_nxt++;
+	if (ndp_rx_cb(skb)->fin) {
+		/*
+		 * Not SOCK_DONE: the word of that flag is written by
+		 * setsockopt() as well, which does not have this lock.
+		 */
+		WRITE_ONCE(np->rcv_fin, true);
+		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+	}
+	if (skb->len) {
+		np->info.bytes_received += skb->len;
+		WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
+		WRITE_ONCE(np->rcv_msgs, np->rcv_msgs + ndp_rx_cb(skb)->eom);
+		__skb_queue_tail(&sk->sk_receive_queue, skb);
+		return;
+	}
+	kfree_skb(skb);
+}
+
+/**
+ * ndp_conn_purge_ooo - forget what has arrived beyond a gap
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge_ooo(struct ndp_sock *np)
+{
+	struct rb_node *node;
+
+	while ((node = rb_first(&np->ooo))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		rb_erase(node, &np->ooo);
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+	np->ooo_len = 0;
+}
+
+/**
+ * ndp_conn_purge_read - free what the application has not read
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_conn_purge_read(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
+		ndp_rmem_uncharge(np, skb);
+		kfree_skb(skb);
+	}
+	np->rcv_msgs = 0;
+}
+
+/* Nothing follows a FIN: what came behind it is no part of the stream. */
+static void ndp_rcv_end(struct ndp_sock *np)
+{
+	ndp_conn_purge_ooo(np);
+	np->rcv_max = np->rcv_nxt - 1;
+	np->rcv_last = true;
+	ndp_to_sk(np)->sk_state_change(ndp_to_sk(np));
+}
+
+/**
+ * ndp_rcv_queue - queue a whole packet, and those that it makes contiguous
+ * @np:		connection
+ * @skb:	packet, stripped of its headers; consumed
+ *
+ * Context: np->lock held.
+ */
+void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+	u32 before = np->rcv_nxt;
+	struct rb_node *node;
+
+	if (ndp_rx_cb(skb)->psn == np->rcv_nxt)
+		ndp_rcv_in_order(np, skb);
+	else
+		ndp_ooo_insert(np, skb);
+	while (!np->rcv_fin && (node = rb_first(&np->ooo))) {
+		skb = rb_to_skb(node);
+		if (ndp_rx_cb(skb)->psn != np->rcv_nxt)
+			break;
+		rb_erase(node, &np->ooo);
+		np->ooo_len--;
+		if (!skb->len)
+			ndp_rmem_uncharge(np, skb);
+		ndp_rcv_in_order(np, skb);
+	}
+	/* What is missing next may have come trimmed while it was not the lowest. */
+	if (np->rcv_nxt != before)
+		np->low_waits = !psn_before(np->rcv_max, np->rcv_nxt);
+	if (np->rcv_fin)
+		ndp_rcv_end(np);
+	if (ndp_readable(np))
+		sk->sk_data_ready(sk);
+}

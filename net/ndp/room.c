@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP receive memory: what packets weigh, and how much room is left.
+ *
+ * A connection's room is its receive buffer less what is queued in it and what was
+ * promised to packets under way; the namespace's memory and, before accept(), the
+ * listener's bound it as well.  The lowest missing packet has a slot of its own, however
+ * little room there is, so that packets beyond a gap cannot lock it out (NDP paper,
+ * section 3.2, says nothing of receive buffers).
+ *
+ * Non-goals: the queues themselves (reassembly.c), who may send into the room (pull.c).
+ */
+#include "ndp.h"
+
+/**
+ * ndp_rmem_charge - a packet is about to be queued
+ * @np:		connection
+ * @skb:	packet
+ *
+ * Context: np->lock held.
+ * Return: there was memory for it, and it is charged.
+ */
+bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (!sk_rmem_schedule(sk, skb, skb->truesize)) {
+		NDP_INC(sock_net(sk), DROP_MEMORY);
+		return false;
+	}
+	sk_mem_charge(sk, skb->truesize);
+	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+	ndp_mem_add(sk, skb->truesize);
+	if (np->listener)
+		atomic_add(skb->truesize, &ndp_sk(np->listener)->unaccepted);
+	return true;
+}
+
+/**
+ * ndp_rmem_uncharge - a received packet was consumed
+ * @np:		connection
+ * @skb:	packet
+ *
+ * Context: np->lock held.
+ */
+void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
+	ndp_mem_add(sk, -skb->truesize);
+	sk_mem_uncharge(sk, skb->truesize);
+	if (np->listener)
+		atomic_sub(skb->truesize, &ndp_sk(np->listener)->unaccepted);
+}
+
+/**
+ * ndp_room - may one more packet be pulled?
+ * @np:		connection
+ *
+ * Context: np->lock held; without it, an estimate.
+ */
+bool ndp_room(const struct ndp_sock *np)
+{
+	const struct sock *sk = &np->inet.sk;
+
+	/* A packet pulled now would find no room and be pulled again. */
+	if (ndp_listener_full(np, np->rcv_truesize))
+		return false;
+	if (ndp_starved(np))
+		return true;
+	return ndp_rmem_used(np) + np->rcv_truesize <= READ_ONCE(sk->sk_rcvbuf) &&
+	       !ndp_mem_full(sk);
+}
+
+/**
+ * ndp_room_for - is there room for a packet that has arrived?
+ * @np:		connection
+ * @skb:	packet
+ * @psn:	its PSN
+ *
+ * The lowest missing PSN has a slot of its own, also when packets behind it, or other
+ * sockets of the namespace, have all the memory: a reader who has nothing to read frees
+ * nothing.
+ *
+ * Context: np->lock held.
+ */
+bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
+		  u32 psn)
+{
+	const struct sock *sk = &np->inet.sk;
+	int used = atomic_read(&sk->sk_rmem_alloc);
+	int limit = READ_ONCE(sk->sk_rcvbuf);
+
+	if (ndp_listener_full(np, skb->truesize))
+		return false;
+	if (psn == np->rcv_nxt && !ndp_inq(np))
+		return true;
+	if (ndp_mem_full(sk))
+		return false;
+	if (psn == np->rcv_nxt)
+		return used <= limit;
+	return used + (int)skb->truesize <= limit;
+}
+
+/**
+ * ndp_window - room to advertise
+ * @np:		connection
+ *
+ * Whole packets of the largest size seen, less those already pulled; one, however
+ * little there is, if the reader has nothing, as ndp_room() has it.
+ *
+ * Context: np->lock held.
+ * Return: bytes.
+ */
+u32 ndp_window(struct ndp_sock *np)
+{
+	const struct sock *sk = ndp_to_sk(np);
+	s64 room = READ_ONCE(sk->sk_rcvbuf) - ndp_rmem_used(np);
+
+	if (ndp_listener_full(np, np->rcv_truesize))
+		return 0;
+	if (ndp_starved(np))
+		room = max_t(s64, room, np->rcv_truesize);
+	else if (ndp_mem_full(sk))
+		room = 0;
+	if (room <= 0)
+		return 0;
+	return (u32)room / np->rcv_truesize * np->rcv_mss;
+}
+
+/**
+ * ndp_msg_readable - may a reader have something?
+ * @np:		connection
+ *
+ * A whole message; or a part, if that was asked for, or if the peer waits for room.
+ *
+ * Context: any; without np->lock, an estimate.
+ */
+bool ndp_msg_readable(const struct ndp_sock *np)
+{
+	if (READ_ONCE(np->rcv_msgs))
+		return true;
+	if (!ndp_inq(np))
+		return false;
+	return READ_ONCE(np->partial) || READ_ONCE(np->rcv_split) ||
+	       (!READ_ONCE(np->reserved) && !ndp_room(np));
+}
+
+/**
+ * ndp_readable - is there enough to wake a reader for?
+ * @np:		connection
+ *
+ * SO_RCVLOWAT bytes, or as many as there is room for; a message.
+ *
+ * Context: any.
+ */
+bool ndp_readable(const struct ndp_sock *np)
+{
+	u32 ready = ndp_inq(np);
+
+	if (ndp_has_messages(np))
+		return ndp_msg_readable(np);
+	return ready && (ready >= READ_ONCE(np->inet.sk.sk_rcvlowat) ||
+			 !ndp_room(np));
+}

@@ -39,6 +39,7 @@
 #include <net/ndp_wire.h>
 #include <net/sock.h>
 #include <uapi/linux/ndp.h>
+#include "packet.h"
 
 #define NDP_MSEC		((u64)NSEC_PER_MSEC)
 
@@ -338,6 +339,14 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
 #define NDP_ADD(net, id, n) \
 	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
+
+static inline int ndp_drop(struct net *net, struct sk_buff *skb,
+			   enum ndp_stat reason)
+{
+	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
+	kfree_skb(skb);
+	return 0;
+}
 
 /* Addresses: of IPv6, or those of IPv4 mapped into them. */
 static inline bool ndp_is_ip4(const struct in6_addr *addr)
@@ -923,18 +932,6 @@ static inline struct sk_buff *ndp_alloc_control(void)
 	return skb;
 }
 
-/* The number of a COOKIE, in the fields of pull counter and window. */
-static inline u64 ndp_hdr_cookie(const struct ndphdr *nh)
-{
-	return (u64)ntohl(nh->pull) << 32 | ntohl(nh->window);
-}
-
-static inline void ndp_hdr_set_cookie(struct ndphdr *nh, u64 cookie)
-{
-	nh->pull = htonl(upper_32_bits(cookie));
-	nh->window = htonl(lower_32_bits(cookie));
-}
-
 /* Bytes of IP and UDP headers of a connection's packets. */
 static inline u32 ndp_outer_len(const struct ndp_sock *np)
 {
@@ -1075,6 +1072,14 @@ static inline void ndp_rto_restart(struct ndp_sock *np)
 	np->backoff = 0;
 	np->backoff_next = 0;
 }
+
+/* answer.c */
+void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
+
+/* data.c */
+void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
+bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
 
 /* af_ndp.c */
 extern struct proto ndp_prot;
@@ -1286,6 +1291,7 @@ u64 ndp_pull_rate(struct ndp_sock *np);
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 
 /* reassembly.c */
+bool ndp_learn_irs(struct ndp_sock *np, u32 irs);
 bool ndp_ooo_find(const struct ndp_sock *np, u32 psn);
 void ndp_conn_purge_ooo(struct ndp_sock *np);
 void ndp_conn_purge_read(struct ndp_sock *np);

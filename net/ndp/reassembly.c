@@ -10,6 +10,26 @@
 #include "ndp.h"
 
 /**
+ * ndp_learn_irs - learn the peer's first PSN, from the first packet that comes
+ * @np:		connection
+ * @irs:	first PSN, as this packet has it
+ *
+ * Context: np->lock held.
+ * Return: this packet agrees with the first.
+ */
+bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
+{
+	if (!np->irs_known) {
+		np->irs_known = true;
+		np->irs = irs;
+		np->rcv_nxt = irs;
+		np->rcv_max = irs - 1;
+		np->told_psn = irs;
+	}
+	return np->irs == irs;
+}
+
+/**
  * ndp_ooo_find - has a packet beyond a gap arrived?
  * @np:		connection
  * @psn:	packet

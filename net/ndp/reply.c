@@ -26,7 +26,7 @@
 void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		    enum ndp_type type, u8 flags, u64 cookie)
 {
-	const struct ndphdr *in = (struct ndphdr *)(udp_hdr(skb) + 1);
+	const struct ndphdr *in = ndp_hdr(skb);
 	struct ndp_flow flow = { .sport = udp_hdr(skb)->source };
 	struct dst_entry *dst;
 	struct sk_buff *out;

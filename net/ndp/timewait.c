@@ -176,7 +176,7 @@ static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
 void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 		  const struct sk_buff *skb)
 {
-	const struct ndphdr *nh = (struct ndphdr *)(udp_hdr(skb) + 1);
+	const struct ndphdr *nh = ndp_hdr(skb);
 	enum ndp_type type = ndp_hdr_type(nh);
 
 	if (nh->flags & NDP_F_BOUNCED) {

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP receiving: control packets, most of them answers to what we sent (NDP paper,
+ * section 3.2).
+ *
+ * An ACK ends a packet's life, a NACK has it wait for a pull, and each tells how far the
+ * peer's pull counter and window are.  A PULL acknowledges all below its number as well.
+ * A header that a switch returned is an answer too (section 3.2.4).
+ *
+ * Non-goals: what leaves upon it (output.c).
+ */
+#include "ndp.h"
+
+/*
+ * Answers overtake one another.  The newest has the highest pull counter, and of those
+ * the highest PSN, of what was sent.
+ */
+static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
+	u32 psn = ntohl(nh->psn);
+
+	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)) ||
+	    psn_before(np->snd_nxt, psn))
+		return;
+	np->window_psn = psn;
+	np->snd_window = ntohl(nh->window);
+}
+
+static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u32 pull = ntohl(nh->pull);
+	u32 advance = pull - np->pull_rcvd;
+	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
+
+	if ((s32)advance <= NDP_MAX_WINDOW)
+		ndp_rcv_window(np, nh);
+	if ((s32)advance <= 0)
+		return;
+	/* A peer cannot have earned more pulls than packets fit into the largest window. */
+	if (advance > NDP_MAX_WINDOW) {
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
+		return;
+	}
+	np->pull_rcvd = pull;
+	np->info.pulls_in += advance;
+	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
+	np->credit = min(np->credit + advance, keep);
+	np->expect_pulls = max_t(s32, np->expect_pulls - (s32)advance,
+				 -(s32)np->iw);
+	np->probe_at = 0;
+}
+
+static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	np->info.bytes_acked += skb->len;
+	ndp_rto_restart(np);
+	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
+	np->stalled_since = 0;
+	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
+	if (np->orphan_since)
+		np->orphan_since = ktime_get_ns();
+	ndp_mtu_arrived(np, skb);
+	if (cb->rtx || psn_before(np->snd_last, cb->psn))
+		np->expect_pulls++;
+	ndp_tx_done(np, skb);
+	/* After LAST the receiver pulls only missing packets. */
+	if (np->snd_last == np->snd_nxt - 1)
+		np->expect_pulls = min_t(s32, np->expect_pulls,
+					 np->rtx_pkts + np->flight_pkts);
+}
+
+/*
+ * All that we sent is acknowledged, our FIN included, and so is the peer's: it
+ * may have been told before that was so, tell it that we are done.
+ */
+static void ndp_tell_done(struct ndp_sock *np)
+{
+	if (!ndp_fin_acked(np))
+		return;
+	if (np->rcv_fin)
+		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST);
+	else if (np->orphan_since)
+		ndp_orphan_limit(np, true);
+}
+
+static void ndp_acked(struct ndp_sock *np, bool was_done)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	if (!was_done)
+		ndp_tell_done(np);
+	/* Pairs with the barrier in ndp_poll_write(): a writer without room sets SOCK_NOSPACE. */
+	smp_mb();
+	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		sk->sk_write_space(sk);
+	if (ndp_fin_acked(np))
+		sk->sk_state_change(sk);
+	ndp_conn_check_done(np);
+}
+
+static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_fin_acked(np);
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
+
+	np->info.acks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_rcv_credit(np, nh);
+	if (nh->flags & NDP_F_LAST)
+		np->peer_done = true;
+	if (skb) {
+		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+		if (!(nh->flags & NDP_F_RTX))
+			ndp_rtt_answer(np, cb);
+		if (path < np->paths->n)
+			ndp_path_good(np->paths, path);
+		np->ack_share += (256 - np->ack_share) / 16;
+		ndp_verified_by_answer(np, cb, path);
+		ndp_ack_packet(np, skb);
+	}
+	ndp_acked(np, done);
+}
+
+static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
+	struct ndp_tx_cb *cb;
+
+	np->info.nacks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_rcv_credit(np, nh);
+	if (!skb)
+		return;
+	cb = ndp_tx_cb(skb);
+	ndp_verified_by_answer(np, cb, path);
+	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
+	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
+		return;
+	ndp_path_trimmed(np, cb->path);
+	np->ack_share -= np->ack_share / 16;
+	if (!np->stalled_since)
+		np->stalled_since = ktime_get_ns();
+	ndp_rto_restart(np);
+	cb->bounces = 0;
+	np->expect_pulls++;
+	ndp_tx_nacked(np, skb);
+}
+
+/* A PULL acknowledges all packets below its PSN. */
+static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
+{
+	struct rb_node *node;
+
+	if (psn - np->snd_una > np->snd_nxt - np->snd_una)
+		return;
+	while ((node = rb_first(&np->txq))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
+			break;
+		ndp_path_good(np->paths, ndp_tx_cb(skb)->path);
+		ndp_ack_packet(np, skb);
+	}
+}
+
+/*
+ * The peer owes us nothing, and what we have sent was answered: start over as
+ * after idleness, within its room.  This PULL tells of it, also if it is below a gap and
+ * has a lower PSN than the newest answer.
+ */
+static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	if (np->flight_pkts)
+		return;
+	np->snd_window = ntohl(nh->window);
+	np->snd_last = np->snd_nxt - 1;
+	np->flight_upto_last = 0;
+	np->pushed_since_last = 0;
+	np->expect_pulls = 0;
+	ndp_tx_all_lost(np, &np->rtx, false);
+}
+
+static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_fin_acked(np);
+	u32 una = np->snd_una;
+
+	ndp_rcv_credit(np, nh);
+	/* A cumulative number of an unverified peer could be a guess that hits many packets. */
+	if (!ndp_is_unverified(np))
+		ndp_rcv_cumulative(np, ntohl(nh->psn));
+	if (nh->flags & NDP_F_LAST && nh->window && !np->credit)
+		ndp_restart(np, nh);
+	if (np->snd_una != una)
+		ndp_acked(np, done);
+}
+
+/*
+ * The peer has data and no credit: tell it how things stand.  It has waited for
+ * longer than a round trip, so that nothing that was pulled is still to come: pulls
+ * that found it with nothing to send were forgotten.
+ */
+static void ndp_rcv_probe(struct ndp_sock *np)
+{
+	np->reserved = 0;
+	np->rcv_refused = false;
+	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
+	if (!np->pull_owed &&
+	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))
+		np->pull_owed = 1;
+	if (ndp_must_verify(np))
+		ndp_challenge(np);
+	else
+		ndp_pull_request(np);
+	ndp_send_pull(np);
+	/*
+	 * There is no room: wake the reader to take a part of a message, or less than it
+	 * waits for.
+	 */
+	if (ndp_readable(np))
+		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
+}
+
+/**
+ * ndp_rcv_bounced - a header came back because a header queue was full
+ * @np:		connection
+ * @nh:		its header
+ *
+ * Section 3.2.4.  The packet is sent again if most packets are getting through and this
+ * was the fault of one path, or if it was pulled: the receiver counts on its arrival; or
+ * if it is a FIN, of which the receiver does not even know.  Otherwise it waits for a
+ * pull; when none is to be expected, as when all that was outstanding has come back,
+ * ndp_output_one() sends it.  One that comes back time after time waits for its timeout:
+ * the queue that it found full is not asked each round trip.
+ *
+ * Context: np->lock held; the caller calls ndp_output().
+ */
+void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	struct net *net = sock_net(ndp_to_sk(np));
+	struct ndp_tx_cb *cb;
+
+	np->info.bounces_in++;
+	if (!skb)
+		return;
+	cb = ndp_tx_cb(skb);
+	if (cb->state != NDP_TX_FLIGHT ||
+	    cb->path != ndp_path_from_wire(np, nh->path))
+		return;
+	ndp_path_trimmed(np, cb->path);
+	if (cb->bounces >= NDP_BOUNCES_MAX) {
+		cb->bounced = 1;
+		return;
+	}
+	cb->bounces++;
+	ndp_rto_restart(np);
+	if (np->ack_share > 128 || cb->pulled || cb->fin) {
+		NDP_INC(net, BOUNCED_RTX);
+		ndp_tx_lost(np, skb);
+	} else {
+		ndp_tx_nacked(np, skb);
+	}
+}
+
+/*
+ * The peer kept nothing of the packet that it asks a cookie for: it goes again once there
+ * is a connection.  What is sent behind our cookie finds one.
+ */
+static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
+{
+	struct sk_buff *skb = ndp_tx_find(np, psn);
+
+	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT)
+		return;
+	ndp_tx_cb(skb)->refused = 1;
+	/* Resend a packet without a pull only once. */
+	if (np->answered && !ndp_tx_cb(skb)->rtx)
+		ndp_tx_lost(np, skb);
+}
+
+/* The initiator shows a cookie that it was asked for, or a token that it was given. */
+static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	bool stale;
+
+	if (!ndp_learn_irs(np, ntohl(nh->psn)))
+		return;
+	if (nh->flags & NDP_F_TOKEN) {
+		if (ndp_token_good(nn, &np->peer, nh, &stale))
+			ndp_verified(np, stale);
+		return;
+	}
+	if (!ndp_cookie_good(nn, &np->entry.key, nh))
+		return;
+	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
+	/* The packets that were refused without the cookie are pulled now. */
+	ndp_pull_request(np);
+	ndp_send_pull(np);
+}
+
+/* The acceptor asks for proof of our address, or gives a token for later. */
+static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u64 cookie = ndp_hdr_cookie(nh);
+
+	if (np->acceptor) {
+		ndp_rcv_proof(np, nh);
+		return;
+	}
+	if (nh->flags & NDP_F_TOKEN) {
+		ndp_token_keep(np, cookie);
+		return;
+	}
+	ndp_rcv_refused(np, ntohl(nh->psn));
+	if (cookie == np->cookie)
+		return;
+	np->cookie = cookie;
+	ndp_send_cookie(np, cookie, 0);
+}
+
+static void ndp_rcv_rst(struct ndp_sock *np)
+{
+	int err = ECONNRESET;
+
+	/* Report a reset with TCP's errors: EPIPE if the peer's FIN came before it. */
+	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
+		err = ECONNREFUSED;
+	else if (np->rcv_fin)
+		err = EPIPE;
+	np->peer_done = true;
+	ndp_conn_abort(np, err, false);
+}
+
+/**
+ * ndp_rcv_control - receive a control packet other than FIN
+ * @np:		connection
+ * @skb:	packet, consumed
+ *
+ * Context: np->lock held, softirq, RCU read side; the caller has a reference.
+ */
+void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	struct net *net = sock_net(ndp_to_sk(np));
+
+	ndp_pull_header(np, skb->dev);
+	switch (ndp_hdr_type(nh)) {
+	case NDP_ACK:
+		NDP_INC(net, ACK_IN);
+		ndp_rcv_ack(np, nh);
+		break;
+	case NDP_NACK:
+		NDP_INC(net, NACK_IN);
+		ndp_rcv_nack(np, nh);
+		break;
+	case NDP_PULL:
+		NDP_INC(net, PULL_IN);
+		ndp_rcv_pull(np, nh);
+		break;
+	case NDP_PROBE:
+		NDP_INC(net, PROBE_IN);
+		ndp_rcv_probe(np);
+		break;
+	case NDP_COOKIE:
+		NDP_INC(net, COOKIE_IN);
+		ndp_rcv_cookie(np, nh);
+		break;
+	case NDP_RST:
+		NDP_INC(net, RST_IN);
+		ndp_rcv_rst(np);
+		break;
+	}
+	kfree_skb(skb);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP receiving: DATA and FIN (NDP paper, section 3.2).
+ *
+ * Every DATA packet is answered at once: ACK when it is whole, NACK when it
+ * was trimmed, and each earns its sender a pull (pull.c).  A packet whose
+ * payload CRC is wrong, or for which there is no room, is answered as if it
+ * had been trimmed.  Duplicates are acknowledged again and earn nothing.
+ *
+ * LAST on the highest PSN heard of ends pulling for new data: from there on no
+ * more pulls are owed than packets are missing that were not pulled yet.
+ *
+ * What finds no room is refused: it is answered as if it had been trimmed, and from then
+ * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
+ * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
+ * so, because it has a slot of its own.  A refused packet hence comes back no faster than
+ * room can appear, but for one packet for each pull granted before the refusal: an initial
+ * window at most.  A FIN in order takes no room, and is never refused.  A packet that
+ * arrives trimmed or damaged each time is pulled once a round trip.
+ *
+ * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
+ */
+#include <net/inet_ecn.h>
+#include "ndp.h"
+
+/* In order and without payload: it is taken at once, and charged to nobody. */
+static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	return !nh->len && ntohl(nh->psn) == np->rcv_nxt;
+}
+
+static bool ndp_crc_ok(struct sk_buff *skb)
+{
+	unsigned int off = sizeof(struct udphdr) + NDP_HDR_LEN;
+	unsigned int len = ntohs(ndp_hdr(skb)->len);
+
+	if (!len)
+		return true;
+	/* ndp_validate() has made the CRC field linear. */
+	return get_unaligned_be32(ndp_hdr(skb) + 1) ==
+	       ndp_skb_crc(skb, off, len);
+}
+
+/* The highest PSN heard of decides whether new data is pulled. */
+static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
+{
+	if (psn_before(np->rcv_max, psn)) {
+		np->rcv_max = psn;
+		np->rcv_last = nh->flags & NDP_F_LAST;
+	}
+	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
+	if (np->rcv_last && !ndp_has_gap(np)) {
+		np->reserved = 0;
+		ndp_pull_forget_turns(np);
+	}
+}
+
+static bool ndp_was_pushed(const struct ndphdr *nh)
+{
+	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
+}
+
+/* A pulled packet's arrival releases the room that its pull reserved. */
+static void ndp_note_pulled(struct ndp_sock *np, bool pushed, bool trimmed)
+{
+	ndp_pull_feedback(np, !pushed, trimmed);
+	if (!pushed && np->reserved)
+		np->reserved--;
+}
+
+/*
+ * A packet has arrived and was noted.  After LAST a whole one of the first
+ * window earns nothing: what is missing is on its way as it was.
+ */
+static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
+{
+	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+	u32 most = NDP_MAX_WINDOW;
+
+	if (np->rcv_last)
+		most = missing - min(np->reserved, missing);
+	np->pull_owed += trimmed || !pushed || !np->rcv_last;
+	np->pull_owed = min(np->pull_owed, most);
+	if (!ndp_must_verify(np))
+		ndp_pull_request(np);
+}
+
+static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
+		       const struct ndphdr *nh, u8 tos)
+{
+	u8 flags = nh->flags & NDP_F_RTX;
+
+	if (INET_ECN_is_ce(tos))
+		flags |= NDP_F_ECE;
+	if (ndp_fin_acked(np))
+		flags |= NDP_F_LAST;
+	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
+}
+
+/* Send a PULL if more pulls were granted than the answer carried. */
+static void ndp_tell_pulls(struct ndp_sock *np)
+{
+	if (np->pull_told != np->pull_sent)
+		ndp_send_pull(np);
+}
+
+/* Handle a packet that was trimmed, corrupted or refused for lack of room. */
+static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
+			    enum ndp_arrival how)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+
+	if (how == NDP_ARRIVED_REFUSED) {
+		np->rcv_refused = true;
+		/* One of this size is what there must be room for. */
+		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	} else if (ntohl(nh->psn) == np->rcv_nxt) {
+		np->low_waits = true;
+	}
+	ndp_pull_header(np, skb->dev);
+	ndp_note_last(np, nh, ntohl(nh->psn));
+	ndp_note_pulled(np, ndp_was_pushed(nh), true);
+	ndp_earn_pull(np, ndp_was_pushed(nh), true);
+	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb));
+	kfree_skb(skb);
+}
+
+/* Strip the headers: the reader's skb holds payload, and its PSN in the control block. */
+static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
+{
+	bool fin = ndp_hdr_type(nh) == NDP_FIN;
+	u32 psn = ntohl(nh->psn);
+	unsigned int len = ntohs(nh->len);
+
+	__skb_pull(skb, sizeof(struct udphdr) + sizeof(struct ndphdr));
+	if (len)
+		__skb_pull(skb, NDP_CRC_LEN);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+	skb->dev = NULL;
+	*ndp_rx_cb(skb) = (struct ndp_rx_cb) {
+		.psn = psn, .fin = fin, .eom = nh->flags & NDP_F_EOM,
+	};
+}
+
+static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct ndphdr nh = *ndp_hdr(skb);
+	u8 tos = ndp_skb_tos(skb);
+	unsigned int len = ntohs(nh.len);
+
+	np->rcv_mss = max(np->rcv_mss, len);
+	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	ndp_rcv_strip(skb, &nh);
+	ndp_note_pulled(np, ndp_was_pushed(&nh), false);
+	ndp_rcv_queue(np, skb);
+	ndp_note_last(np, &nh, ntohl(nh.psn));
+	ndp_earn_pull(np, ndp_was_pushed(&nh), false);
+	ndp_answer(np, NDP_ACK, &nh, tos);
+	ndp_conn_check_done(np);
+}
+
+/**
+ * ndp_rcv_data - receive a DATA or FIN packet
+ * @np:		connection
+ * @skb:	packet, consumed
+ *
+ * Context: np->lock held, softirq, RCU read side.
+ */
+void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+	const struct ndphdr *nh = ndp_hdr(skb);
+	enum ndp_arrival how = ndp_arrival(skb);
+	u32 psn = ntohl(nh->psn);
+	s32 ahead;
+
+	if (!ndp_learn_irs(np, psn - ntohl(nh->psn_off))) {
+		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
+		return;
+	}
+	ahead = psn - np->rcv_nxt;
+	if (ahead >= NDP_MAX_WINDOW || ahead < -2 * NDP_MAX_WINDOW) {
+		ndp_drop(net, skb, NDP_STAT_DROP_WINDOW);
+		return;
+	}
+	/* As TCP: dropped. */
+	if (np->rcv_fin && ahead >= 0) {
+		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
+		return;
+	}
+	if (ndp_must_verify(np))
+		ndp_challenge(np);
+	ndp_pull_device(np, skb->dev);
+	if (ndp_hdr_type(nh) == NDP_FIN)
+		NDP_INC(net, FIN_IN);
+	else if (!nh->len)
+		NDP_INC(net, OPEN_IN);
+	else if (how == NDP_ARRIVED_WHOLE)
+		NDP_INC(net, DATA_IN);
+	else
+		NDP_INC(net, TRIMMED_IN);
+	if (how == NDP_ARRIVED_WHOLE)
+		np->info.data_in++;
+	else
+		np->info.trims_in++;
+
+	if (ahead < 0 || ndp_ooo_find(np, psn)) {
+		NDP_INC(net, DUP_IN);
+		np->info.dups_in++;
+		if (!ndp_was_pushed(nh) && np->reserved)
+			np->reserved--;
+		ndp_path_answer_lost(np, psn);
+		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
+		kfree_skb(skb);
+		return;
+	}
+	if (how == NDP_ARRIVED_WHOLE && !ndp_crc_ok(skb)) {
+		NDP_INC(net, CRC_IN);
+		np->info.crc_in++;
+		how = NDP_ARRIVED_TRIMMED;
+	}
+	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
+	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
+		NDP_INC(net, NO_ROOM_IN);
+		np->info.noroom_in++;
+		how = NDP_ARRIVED_REFUSED;
+	}
+	if (how == NDP_ARRIVED_WHOLE) {
+		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
+		ndp_rcv_whole(np, skb);
+	} else {
+		ndp_rcv_trimmed(np, skb, how);
+	}
+	ndp_tell_pulls(np);
+}
+
+/**
+ * ndp_rcv_after_close - has a packet come that no process will read?
+ * @np:		connection
+ * @skb:	DATA or FIN
+ *
+ * Data for a socket that no process reads any more is answered by a reset, as in TCP.
+ *
+ * Context: np->lock held; the caller has a reference.
+ * Return: yes, and the connection was ended.
+ */
+bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	u32 psn = ntohl(nh->psn);
+
+	if (!sock_flag(ndp_to_sk(np), SOCK_DEAD) || np->listener ||
+	    ndp_hdr_type(nh) != NDP_DATA || !nh->len)
+		return false;
+	if (!np->irs_known || psn_before(psn, np->rcv_nxt))
+		return false;
+	ndp_conn_abort(np, 0, true);
+	return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP: what the bytes of a packet that has arrived say.
+ */
+#ifndef _NDP_PACKET_H
+#define _NDP_PACKET_H
+
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ndp_wire.h>
+
+/* The NDP header of a packet whose transport header is at UDP. */
+static inline const struct ndphdr *ndp_hdr(const struct sk_buff *skb)
+{
+	return (const struct ndphdr *)(udp_hdr(skb) + 1);
+}
+
+/* How a DATA or FIN packet arrived. */
+enum ndp_arrival {
+	NDP_ARRIVED_WHOLE,
+	NDP_ARRIVED_TRIMMED,
+	NDP_ARRIVED_WRONG,	/* longer than it says */
+	NDP_ARRIVED_REFUSED,	/* whole, and there is no room */
+};
+
+/* Whole, trimmed or wrong, by its lengths. */
+static inline enum ndp_arrival ndp_arrival(const struct sk_buff *skb)
+{
+	unsigned int len = ntohs(ndp_hdr(skb)->len);
+	unsigned int have = skb->len - sizeof(struct udphdr) -
+			    sizeof(struct ndphdr);
+	unsigned int want = len ? len + NDP_CRC_LEN : 0;
+
+	if (have > want)
+		return NDP_ARRIVED_WRONG;
+	return have == want ? NDP_ARRIVED_WHOLE : NDP_ARRIVED_TRIMMED;
+}
+
+/* The number of a COOKIE, in the fields of pull counter and window. */
+static inline u64 ndp_hdr_cookie(const struct ndphdr *nh)
+{
+	return (u64)ntohl(nh->pull) << 32 | ntohl(nh->window);
+}
+
+static inline void ndp_hdr_set_cookie(struct ndphdr *nh, u64 cookie)
+{
+	nh->pull = htonl(upper_32_bits(cookie));
+	nh->window = htonl(lower_32_bits(cookie));
+}
+
+#endif /* _NDP_PACKET_H */

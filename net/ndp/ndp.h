@@ -1192,20 +1192,8 @@ void ndp_netlink_exit(void);
 
 /* output.c */
 void ndp_output(struct ndp_sock *np);
-void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
-		     u16 echo_path, u8 flags);
-void ndp_send_pull(struct ndp_sock *np);
-void ndp_send_probe(struct ndp_sock *np);
-void ndp_send_rst(struct ndp_sock *np);
-void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 void ndp_send_open(struct ndp_sock *np);
-void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
-void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
-void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
-void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
-struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
 void ndp_tasklet(struct tasklet_struct *t);
-u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
 
 /* path.c */
 int ndp_paths_init(struct ndp_sock *np);
@@ -1345,6 +1333,15 @@ u32 ndp_window(struct ndp_sock *np);
 bool ndp_msg_readable(const struct ndp_sock *np);
 bool ndp_readable(const struct ndp_sock *np);
 
+/* sendq.c */
+struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
+void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
+void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
+
 /* message.c */
 int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
@@ -1441,10 +1438,16 @@ static inline bool ndp_must_verify(const struct ndp_sock *np)
 	       ndp_listen_demands_cookie(np->unverified_at);
 }
 
+/* A packet for an unverified peer counts against its limit; data at the NDP header. */
+static inline void ndp_unverified_sent(struct ndp_sock *np,
+				       const struct sk_buff *skb)
+{
+	np->unverified_out += skb->len + ndp_outer_len(np);
+}
+
 void ndp_unverified_begin(struct ndp_sock *np, struct sock *lsk);
 void ndp_unverified_end(struct ndp_sock *np);
 void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb);
-void ndp_unverified_sent(struct ndp_sock *np, const struct sk_buff *skb);
 u32 ndp_unverified_most(const struct ndp_sock *np);
 bool ndp_unverified_holds(struct ndp_sock *np, u32 len);
 void ndp_verified(struct ndp_sock *np, bool challenged);
@@ -1456,5 +1459,19 @@ void ndp_token_keep(struct ndp_sock *np, u64 value);
 void ndp_token_show(struct ndp_sock *np);
 void ndp_verify_net_init(struct ndp_net *nn);
 void ndp_verify_net_exit(struct ndp_net *nn);
+
+/* xmit.c */
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
+int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+	     u8 dscp, u32 limit);
+struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
+			      enum ndp_type type, u8 flags, u32 psn,
+			      u16 pathno);
+void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
+		     u16 echo_path, u8 flags);
+void ndp_send_pull(struct ndp_sock *np);
+void ndp_send_probe(struct ndp_sock *np);
+void ndp_send_rst(struct ndp_sock *np);
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 
 #endif /* _NDP_NDP_H */

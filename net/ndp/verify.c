@@ -142,18 +142,6 @@ void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
 			       ktime_get_ns() + NDP_CHALLENGE_IDLE);
 }
 
-/**
- * ndp_unverified_sent - count a packet against the limit
- * @np:		unverified connection
- * @skb:	packet, data at the NDP header
- *
- * Context: np->lock held.
- */
-void ndp_unverified_sent(struct ndp_sock *np, const struct sk_buff *skb)
-{
-	np->unverified_out += skb->len + ndp_outer_len(np);
-}
-
 /* Payload that an unverified peer may be sent in one packet. */
 static s64 ndp_unverified_room(const struct ndp_sock *np)
 {

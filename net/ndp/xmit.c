@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP packets on their way out: how each is made and handed to IP.
+ *
+ * Each leaves by a path of its own choice (NDP paper, section 3.1.1), DATA and control
+ * packets by turns of their own (path.c).  The queue's copy of a numbered packet holds
+ * the payload in page fragments; every transmission is a new skb for the headers with
+ * references to them.
+ *
+ * Non-goals: when a packet may leave (output.c).
+ */
+#include <linux/crc32c.h>
+#include <linux/highmem.h>
+#include <net/ip.h>
+#include "ndp.h"
+
+/**
+ * ndp_skb_crc - CRC-32C of a part of an skb
+ * @skb:	skb, linear or not
+ * @off:	where
+ * @len:	how much
+ *
+ * Return: CRC as it stands on the wire, in host order.
+ */
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
+{
+	struct skb_seq_state st;
+	unsigned int consumed = 0, n;
+	u32 crc = ~0U;
+	const u8 *data;
+
+	skb_prepare_seq_read(skb, off, off + len, &st);
+	while ((n = skb_seq_read(consumed, &data, &st))) {
+		crc = crc32c(crc, data, n);
+		consumed += n;
+	}
+	return ~crc;
+}
+
+/**
+ * ndp_xmit - hand a packet to IP
+ * @np:		connection
+ * @skb:	packet, data at the NDP header; consumed
+ * @pathno:	path to take
+ * @dscp:	code point
+ * @limit:	pieces are no longer than this, 0: than the route says
+ *
+ * Context: np->lock held, softirqs off.
+ * Return: 0, or the reason why it did not get past the local qdisc.
+ */
+int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+	     u8 dscp, u32 limit)
+{
+	struct ndp_path *path = &np->paths->path[pathno];
+	struct sock *sk = ndp_to_sk(np);
+	struct net *net = sock_net(sk);
+	struct dst_entry *dst;
+	struct ndp_flow flow;
+	int err;
+
+	dst = ndp_path_dst(np, path);
+	if (IS_ERR(dst)) {
+		kfree_skb(skb);
+		NDP_INC(net, LOCAL_DROP);
+		return PTR_ERR(dst);
+	}
+	ndp_mtu_note(np, path, dst);
+	skb_dst_set(skb, dst_clone(dst));
+	skb->priority = READ_ONCE(sk->sk_priority);
+	flow = ndp_path_flow(np, path);
+	flow.limit = limit;
+	skb->mark = flow.mark;
+	if (ndp_is_unverified(np))
+		ndp_unverified_sent(np, skb);
+	err = ndp_ip_send(net, sk, skb, &flow, dscp);
+	err = net_xmit_eval(err);
+	if (err)
+		NDP_INC(net, LOCAL_DROP);
+	return err;
+}
+
+/**
+ * ndp_put_header - push an NDP header and fill the fields that all types share
+ * @np:		connection
+ * @skb:	packet
+ * @type:	what it is
+ * @flags:	&enum ndp_flags
+ * @psn:	its number
+ * @pathno:	path that it will take
+ *
+ * Context: np->lock held.
+ * Return: the header.
+ */
+struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
+			      enum ndp_type type, u8 flags, u32 psn,
+			      u16 pathno)
+{
+	struct ndphdr *nh = skb_push(skb, sizeof(*nh));
+
+	nh->vdt = ndp_hdr_vdt(type, np->acceptor);
+	nh->flags = flags;
+	nh->sport = np->inet.inet_sport;
+	nh->dport = np->inet.inet_dport;
+	nh->conn_id = np->entry.key.conn_id;
+	nh->psn = htonl(psn);
+	nh->path = ndp_path_to_wire(np, pathno);
+	nh->len = 0;
+	nh->pull = 0;
+	nh->window = htonl(ndp_window(np));
+	return nh;
+}
+
+/* Make a control packet for path @pathno.  Return: the packet or NULL. */
+static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
+					u8 flags, u32 psn, u16 pathno)
+{
+	struct sk_buff *skb = ndp_alloc_control();
+
+	if (skb)
+		ndp_put_header(np, skb, type, flags, psn, pathno);
+	else
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
+	return skb;
+}
+
+static bool ndp_is_answer(enum ndp_type type)
+{
+	return type == NDP_ACK || type == NDP_NACK || type == NDP_PULL;
+}
+
+/* An answer is about to tell of all pulls: is it the newest, as the peer will see it? */
+static void ndp_note_told(struct ndp_sock *np, u32 psn)
+{
+	if (np->pull_told != np->pull_sent || !psn_before(psn, np->told_psn))
+		np->told_psn = psn;
+	np->pull_told = np->pull_sent;
+}
+
+/* Send a control packet along the next path of its round.  Return: the path. */
+static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
+			    u32 psn, u16 echo_path, u32 pull)
+{
+	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
+	struct ndphdr *nh;
+
+	if (!skb)
+		return pathno;
+	nh = (struct ndphdr *)skb->data;
+	nh->echo_path = htons(echo_path);
+	nh->pull = htonl(pull);
+	if (ndp_is_answer(type) && psn == np->told_psn)
+		np->rcv_window = ntohl(nh->window);
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+	return pathno;
+}
+
+/**
+ * ndp_send_answer - ACK or NACK
+ * @np:		connection
+ * @type:	NDP_ACK or NDP_NACK
+ * @psn:	packet answered
+ * @echo_path:	path that it took
+ * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0
+ *
+ * Tells of all pulls granted so far as well.
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
+		     u16 echo_path, u8 flags)
+{
+	struct net *net = sock_net(ndp_to_sk(np));
+	u16 pathno;
+
+	if (type == NDP_ACK)
+		NDP_INC(net, ACK_OUT);
+	else
+		NDP_INC(net, NACK_OUT);
+	ndp_note_told(np, psn);
+	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
+				  np->pull_sent);
+	ndp_path_answered(np->paths, psn, pathno);
+}
+
+/**
+ * ndp_send_pull - tell the peer what was granted
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_pull(struct ndp_sock *np)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
+	ndp_note_told(np, np->rcv_nxt);
+	ndp_send_control(np, NDP_PULL, np->pull_owed ? 0 : NDP_F_LAST,
+			 np->rcv_nxt, 0, np->pull_sent);
+}
+
+/**
+ * ndp_send_probe - ask for credit
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_probe(struct ndp_sock *np)
+{
+	np->info.probes_out++;
+	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
+	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
+			 np->snd_nxt - np->isn);
+}
+
+/**
+ * ndp_send_rst - tell the peer that the connection is gone
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_rst(struct ndp_sock *np)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), RST_OUT);
+	ndp_send_control(np, NDP_RST, 0, np->snd_nxt, 0, 0);
+}
+
+/**
+ * ndp_send_cookie - ask the peer for its address' proof, or give ours
+ * @np:		connection
+ * @cookie:	the acceptor's number
+ * @flags:	NDP_F_TOKEN: it is for later connections, or of an earlier one; else 0
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
+{
+	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	struct sk_buff *skb;
+
+	if (!np->answered)
+		flags |= NDP_F_SYN;
+	if (ndp_has_messages(np))
+		flags |= NDP_F_MSG;
+	skb = ndp_make_control(np, NDP_COOKIE, flags, np->isn, pathno);
+	if (!skb)
+		return;
+	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
+	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+}

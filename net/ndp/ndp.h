@@ -1015,6 +1015,15 @@ static inline bool ndp_has_gap(const struct ndp_sock *np)
 	return np->rcv_nxt != np->rcv_max + 1;
 }
 
+/* The packet that has been longest on one of the lists, or NULL. */
+static inline struct sk_buff *ndp_tx_first(struct list_head *list)
+{
+	struct ndp_tx_cb *cb;
+
+	cb = list_first_entry_or_null(list, struct ndp_tx_cb, list);
+	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+}
+
 /* What is in the receive buffer, and what was pulled and will be.  Any context. */
 static inline s64 ndp_rmem_used(const struct ndp_sock *np)
 {
@@ -1080,6 +1089,23 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
 /* data.c */
 void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
 bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
+
+/* deadline.c */
+void ndp_timer_update(struct ndp_sock *np);
+void ndp_timer_stop(struct ndp_sock *np);
+
+/* patience.c */
+int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id);
+u64 ndp_user_timeout(const struct ndp_sock *np);
+u64 ndp_orphan_time(const struct ndp_sock *np);
+void ndp_keepalive_set(struct ndp_sock *np, bool on);
+void ndp_keepalive_start(struct ndp_sock *np);
+bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
+
+/* rtt.c */
+void ndp_rto_init(struct ndp_sock *np);
+void ndp_rto_back_off(struct ndp_sock *np, u64 now);
+void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 
 /* af_ndp.c */
 extern struct proto ndp_prot;
@@ -1393,18 +1419,10 @@ int ndp_tcp_setsockopt(struct sock *sk, int optname, int val);
 int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val);
 int ndp_tcp_set_congestion(sockptr_t optval, unsigned int optlen);
 void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info);
-u64 ndp_orphan_time(const struct ndp_sock *np);
-u64 ndp_user_timeout(const struct ndp_sock *np);
 void ndp_keepalive(struct sock *sk, int on);
-void ndp_keepalive_start(struct ndp_sock *np);
-bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 
 /* timer.c */
 enum hrtimer_restart ndp_timer(struct hrtimer *t);
-void ndp_timer_update(struct ndp_sock *np);
-void ndp_timer_stop(struct ndp_sock *np);
-void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
-void ndp_rto_init(struct ndp_sock *np);
 
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);

@@ -241,14 +241,6 @@ static void ndp_resend(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_send_packet(np, skb, false);
 }
 
-static struct sk_buff *ndp_list_first(struct list_head *list)
-{
-	struct ndp_tx_cb *cb;
-
-	cb = list_first_entry_or_null(list, struct ndp_tx_cb, list);
-	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
-}
-
 /* Of the packets that wait for a pull, the lowest missing one, else who waits longest. */
 static struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 {
@@ -258,7 +250,7 @@ static struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 		return NULL;
 	if (ndp_tx_cb(rb_to_skb(node))->state == NDP_TX_NACKED)
 		return rb_to_skb(node);
-	return ndp_list_first(&np->rtx);
+	return ndp_tx_first(&np->rtx);
 }
 
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
@@ -325,7 +317,7 @@ static bool ndp_output_one(struct ndp_sock *np)
 {
 	struct sk_buff *skb;
 
-	skb = ndp_list_first(&np->lost);
+	skb = ndp_tx_first(&np->lost);
 	if (skb) {
 		if (ndp_unverified_holds(np, skb->len))
 			return false;

@@ -49,30 +49,6 @@ static int ndp_tcp_option_find(int optname)
 	return -1;
 }
 
-/* The value in force: the socket's own, or TCP's sysctl. */
-static int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
-{
-	const struct net *net = sock_net(&np->inet.sk);
-	int val = READ_ONCE(np->tcp_option[id]);
-
-	if (val)
-		return val;
-	switch (id) {
-	case NDP_TCP_KEEPIDLE:
-		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_time) / HZ;
-	case NDP_TCP_KEEPINTVL:
-		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_intvl) / HZ;
-	case NDP_TCP_KEEPCNT:
-		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_probes);
-	case NDP_TCP_SYNCNT:
-		return READ_ONCE(net->ipv4.sysctl_tcp_syn_retries);
-	case NDP_TCP_LINGER2:
-		return READ_ONCE(net->ipv4.sysctl_tcp_fin_timeout) / HZ;
-	default:
-		return val;
-	}
-}
-
 /**
  * ndp_tcp_options_init - defaults of a new socket
  * @np:		socket
@@ -252,56 +228,6 @@ void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 }
 
 /**
- * ndp_user_timeout - how long the application waits for a peer
- * @np:		connection
- *
- * Return: nanoseconds, 0: it does not say.
- */
-u64 ndp_user_timeout(const struct ndp_sock *np)
-{
-	return (u64)ndp_tcp_option(np, NDP_TCP_USER_TIMEOUT) * NDP_MSEC;
-}
-
-/**
- * ndp_orphan_time - how long a connection that no process has waits for its peer
- * @np:		connection
- *
- * Context: np->lock held.
- * Return: nanoseconds: for the peer to take more of what was written
- * (TCP_USER_TIMEOUT), or, once it has all, to finish as well (TCP_LINGER2).
- */
-u64 ndp_orphan_time(const struct ndp_sock *np)
-{
-	int seconds = ndp_tcp_option(np, NDP_TCP_LINGER2);
-
-	if (!ndp_fin_acked(np))
-		return ndp_user_timeout(np) ?: NDP_ORPHAN_TIME;
-	return (u64)max(seconds, 0) * NSEC_PER_SEC;
-}
-
-static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)
-{
-	return (u64)ndp_tcp_option(np, id) * NSEC_PER_SEC;
-}
-
-static void ndp_keepalive_set(struct ndp_sock *np, bool on)
-{
-	np->keep_probes = 0;
-	np->keep_at = on ? ktime_get_ns() + ndp_keep_ns(np, NDP_TCP_KEEPIDLE) : 0;
-}
-
-/**
- * ndp_keepalive_start - the peer was heard, or the connection begins
- * @np:		connection
- *
- * Context: np->lock held.
- */
-void ndp_keepalive_start(struct ndp_sock *np)
-{
-	ndp_keepalive_set(np, sock_flag(ndp_to_sk(np), SOCK_KEEPOPEN));
-}
-
-/**
  * ndp_keepalive - SO_KEEPALIVE is set, or TCP_KEEPIDLE
  * @sk:		socket
  * @on:		whether
@@ -317,30 +243,4 @@ void ndp_keepalive(struct sock *sk, int on)
 				     sk->sk_state == TCP_SYN_SENT));
 	ndp_timer_update(np);
 	spin_unlock_bh(&np->lock);
-}
-
-/**
- * ndp_keepalive_check - ask a peer that has been silent for long
- * @np:		connection
- * @now:	time, ns
- *
- * What is in flight has its own timeouts.
- *
- * Context: np->lock held.
- * Return: whether the peer is given up.
- */
-bool ndp_keepalive_check(struct ndp_sock *np, u64 now)
-{
-	if (!np->keep_at || np->keep_at > now)
-		return false;
-	if (np->snd_una != np->snd_nxt || np->probe_at) {
-		np->keep_at = now + ndp_keep_ns(np, NDP_TCP_KEEPIDLE);
-		return false;
-	}
-	if (np->keep_probes >= ndp_tcp_option(np, NDP_TCP_KEEPCNT))
-		return true;
-	np->keep_probes++;
-	np->keep_at = now + ndp_keep_ns(np, NDP_TCP_KEEPINTVL);
-	ndp_send_probe(np);
-	return false;
 }

@@ -2,164 +2,13 @@
 /*
  * AF_NDP timers: retransmission, PROBE, delayed opening, giving up.
  *
- * With trimming a packet is hardly ever lost without a word, so a timeout may
- * be short (NDP paper, section 3.2): srtt + 4 rttvar, but never less than 1 ms
- * nor than the queueing that a round trip may meet: a few samples of an idle
- * path would make every queue look like a loss.  With packets of 9000 bytes at
- * 10 Gb/s that is 1.6 ms; the paper's 1 ms does not see a full header queue.
- * The timeout runs from the moment when the packet has left the local qdisc.
+ * What is due when the connection's timer runs.  With trimming a packet is hardly ever
+ * lost without a word (NDP paper, section 3.2), so a timeout is short (rtt.c); while the
+ * peer is silent it doubles.
  *
- * Answers tell which transmission they are to (RTX).  That to the first gives a sample
- * even when the packet was sent again meanwhile: too short a timeout is found out by the
- * first answer, and does not keep itself alive by leaving no packet to take samples of
- * (as with Karn's rule alone; compare Eifel, RFC 3522).
- *
- * One high-resolution timer per connection stands at the earliest of all
- * deadlines or before; when it runs it does what is due and computes anew.
- * Deadlines that move away do not touch it.
+ * Non-goals: when the timer runs (deadline.c).
  */
 #include "ndp.h"
-
-/**
- * ndp_rto_init - least timeout, and that before the first RTT sample
- * @np:		connection with paths and mss
- *
- * The queueing of a full fabric: twice six hops whose data queue is full, and
- * once a full header queue, at the receiver's link after an incast.  That one
- * holds as many bytes as the data queue (section 3.1) and takes long to drain,
- * because a data packet goes after every ten headers.  Or 1 ms.  Before there is
- * a sample also three idle round trips.
- */
-void ndp_rto_init(struct ndp_sock *np)
-{
-	const struct net *net = sock_net(ndp_to_sk(np));
-	struct dst_entry *dst = np->paths->path[0].dst;
-	u32 header = ndp_outer_len(np) + NDP_HDR_LEN;
-	u32 packet = np->mss + header;
-	u32 headers = NDP_SWITCH_LIMIT * packet / header;
-	u64 bytes, queueing, rate = NDP_RATE_DEFAULT;
-	u64 rtt = READ_ONCE(ndp_pernet(net)->base_rtt_us) * 1000ULL;
-
-	if (dst)
-		rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
-	bytes = 2ULL * NDP_SWITCH_HOPS * (NDP_SWITCH_LIMIT + 1) * packet;
-	bytes += headers * (header + NDP_ETH_OVERHEAD) +
-		 headers / NDP_SWITCH_WEIGHT * (packet + NDP_ETH_OVERHEAD);
-	queueing = div64_u64(8 * bytes * NSEC_PER_SEC, rate);
-	np->rto_floor_ns = max(NDP_RTO_MIN, queueing);
-	np->rto_ns = max(np->rto_floor_ns, 3 * rtt);
-	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
-}
-
-/*
- * ndp_rtt_sample - note a round trip
- * @np:		connection
- * @rtt_ns:	from leaving the host to the answer, of a first transmission
- *
- * Context: np->lock held.
- */
-static void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
-{
-	u64 dev;
-
-	if (!np->srtt_ns) {
-		np->srtt_ns = max(rtt_ns, 1ULL);
-		np->rttvar_ns = rtt_ns / 2;
-	} else {
-		dev = rtt_ns > np->srtt_ns ? rtt_ns - np->srtt_ns :
-					     np->srtt_ns - rtt_ns;
-		np->rttvar_ns = (3 * np->rttvar_ns + dev) / 4;
-		np->srtt_ns = (7 * np->srtt_ns + rtt_ns) / 8;
-	}
-	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, np->rto_floor_ns);
-}
-
-/**
- * ndp_rtt_answer - the first transmission of a packet was answered
- * @np:		connection
- * @cb:		packet
- *
- * Context: np->lock held.
- */
-void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
-{
-	u32 rtt = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
-
-	if (cb->rtx)
-		NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS);
-	ndp_rtt_sample(np, (u64)rtt << 10);
-}
-
-static struct sk_buff *ndp_flight_first(struct ndp_sock *np)
-{
-	struct ndp_tx_cb *cb;
-
-	cb = list_first_entry_or_null(&np->flight, struct ndp_tx_cb, list);
-	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
-}
-
-static u64 ndp_next_deadline(struct ndp_sock *np)
-{
-	struct sk_buff *skb = ndp_flight_first(np);
-	u64 at = U64_MAX;
-
-	if (skb)
-		at = ndp_tx_cb(skb)->sent_at + ndp_rto(np);
-	if (np->probe_at)
-		at = min(at, np->probe_at);
-	if (np->syn_at)
-		at = min(at, np->syn_at);
-	if (np->cork_at)
-		at = min(at, np->cork_at);
-	if (np->keep_at)
-		at = min(at, np->keep_at);
-	if (np->orphan_since)
-		at = min(at, np->orphan_since + ndp_orphan_time(np));
-	if (np->challenge_at)
-		at = min(at, np->challenge_at);
-	return at;
-}
-
-/**
- * ndp_timer_update - have the timer run no later than the next deadline
- * @np:		connection
- *
- * Context: np->lock held.
- */
-void ndp_timer_update(struct ndp_sock *np)
-{
-	u64 at = ndp_next_deadline(np);
-
-	if (at >= np->timer_at)
-		return;
-	np->timer_at = at;
-	if (!np->timer_held) {
-		np->timer_held = true;
-		sock_hold(ndp_to_sk(np));
-	}
-	hrtimer_start(&np->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
-}
-
-/**
- * ndp_timer_stop - the connection has ended
- * @np:		connection
- *
- * A handler that runs meanwhile finds the state, and drops the reference.
- *
- * Context: np->lock held; the caller has a reference.
- */
-void ndp_timer_stop(struct ndp_sock *np)
-{
-	np->probe_at = 0;
-	np->syn_at = 0;
-	np->cork_at = 0;
-	np->keep_at = 0;
-	np->timer_at = U64_MAX;
-	if (hrtimer_try_to_cancel(&np->timer) == 1) {
-		np->timer_held = false;
-		sock_put(ndp_to_sk(np));
-	}
-}
 
 /* Is the packet still in the local qdisc?  Then its timeout has not begun. */
 static bool ndp_still_local(const struct ndp_sock *np,
@@ -185,15 +34,6 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tx_lost(np, skb);
 }
 
-/* Double the timeout once per timeout: packets of one round time out one by one. */
-static void ndp_rto_back_off(struct ndp_sock *np, u64 now)
-{
-	if (now < np->backoff_next)
-		return;
-	np->backoff++;
-	np->backoff_next = now + ndp_rto(np);
-}
-
 /*
  * Every packet whose time is over is lost.  While the peer stays silent only
  * the oldest is sent again, with the timeout doubling, and all others wait another
@@ -206,7 +46,7 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 	bool timeout = false, local = false;
 	struct sk_buff *skb;
 
-	while ((skb = ndp_flight_first(np))) {
+	while ((skb = ndp_tx_first(&np->flight))) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 		bool enough = timeout && np->backoff > 2;
 
@@ -290,8 +130,11 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 		ndp_conn_abort(np, ETIMEDOUT, !ndp_is_unverified(np));
 		return;
 	}
-	if (ndp_check_challenge(np, now))
+	if (ndp_check_challenge(np, now)) {
+		NDP_INC(sock_net(ndp_to_sk(np)), UNVERIFIED_END);
+		ndp_conn_abort(np, ETIMEDOUT, false);
 		return;
+	}
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);

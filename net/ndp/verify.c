@@ -220,22 +220,19 @@ static u64 ndp_unverified_limit(const struct ndp_sock *np)
 }
 
 /**
- * ndp_check_challenge - challenge a peer whose time has come, or give it up
+ * ndp_check_challenge - challenge a peer whose time has come
  * @np:		connection
  * @now:	ktime_get_ns()
  *
- * Context: np->lock held; the caller has a reference.
- * Return: the connection was ended.
+ * Context: np->lock held.
+ * Return: it has been unverified for too long, and is to be ended.
  */
 bool ndp_check_challenge(struct ndp_sock *np, u64 now)
 {
 	if (!np->challenge_at || np->challenge_at > now)
 		return false;
-	if (now - np->unverified_since >= ndp_unverified_limit(np)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), UNVERIFIED_END);
-		ndp_conn_abort(np, ETIMEDOUT, false);
+	if (now - np->unverified_since >= ndp_unverified_limit(np))
 		return true;
-	}
 	ndp_challenge(np);
 	np->challenge_at = now + np->challenge_ns;
 	np->challenge_ns *= 2;

@@ -3,7 +3,7 @@
  * KUnit: retransmission timeout.
  */
 #include <kunit/test.h>
-#include "timer.c"
+#include "rtt.c"
 
 static struct ndp_sock *ndp_timer_test_sock(struct kunit *test)
 {

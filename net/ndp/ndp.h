@@ -1090,6 +1090,30 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
 void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
 bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
 
+/* connect.c */
+int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len);
+void ndp_conn_renew(struct sock *sk);
+int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
+		       int flags);
+
+/* option.c */
+int ndp_setsockopt(struct socket *sock, int level, int optname,
+		   sockptr_t optval, unsigned int optlen);
+int ndp_getsockopt(struct socket *sock, int level, int optname,
+		   char __user *optval, int __user *optlen);
+
+/* sock.c */
+extern struct proto ndp_prot;
+extern struct proto ndp6_prot;
+int ndp_sock_register(void);
+void ndp_sock_unregister(void);
+struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
+			    int family, int kern);
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
+void ndp_set_names(struct sock *sk, const struct in6_addr *local,
+		   const struct in6_addr *peer, __be16 dport);
+void ndp_forget_names(struct sock *sk);
+
 /* deadline.c */
 void ndp_timer_update(struct ndp_sock *np);
 void ndp_timer_stop(struct ndp_sock *np);
@@ -1108,15 +1132,7 @@ void ndp_rto_back_off(struct ndp_sock *np, u64 now);
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 
 /* af_ndp.c */
-extern struct proto ndp_prot;
-extern struct proto ndp6_prot;
 extern int ndp_family;
-struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
-int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len);
-int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
-		       int flags);
-void ndp_set_names(struct sock *sk, const struct in6_addr *local,
-		   const struct in6_addr *peer, __be16 dport);
 
 /* bind.c */
 struct in6_addr ndp_bound_addr(const struct sock *sk);

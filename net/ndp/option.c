@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP socket options: SOL_NDP, and those of SOL_IP and SOL_IPV6 that hold here.
+ *
+ * Non-goals: SOL_TCP (tcp_option.c), SOL_SOCKET (the core's).
+ */
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+#include "ndp.h"
+
+static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	spin_lock_bh(&np->lock);
+	*info = np->info;
+	switch (sk->sk_state) {
+	case TCP_LISTEN:
+		info->state = NDP_ST_LISTEN;
+		break;
+	case TCP_SYN_SENT:
+		info->state = NDP_ST_OPENING;
+		break;
+	case TCP_ESTABLISHED:
+		info->state = np->fin_sent && np->rcv_fin ?
+			      NDP_ST_CLOSING : NDP_ST_ESTABLISHED;
+		break;
+	default:
+		info->state = NDP_ST_CLOSE;
+	}
+	info->role = np->acceptor;
+	info->paths = np->paths ? np->paths->n : 0;
+	info->mss = np->mss;
+	info->iw = np->iw;
+	info->rto_us = div_u64(ndp_rto(np), NSEC_PER_USEC);
+	info->srtt_us = div_u64(np->srtt_ns, NSEC_PER_USEC);
+	info->rttvar_us = div_u64(np->rttvar_ns, NSEC_PER_USEC);
+	info->snd_inflight = np->flight_pkts;
+	info->snd_rtx_queue = np->rtx_pkts;
+	info->snd_credit = np->credit;
+	info->snd_window = np->snd_window;
+	info->rcv_window = np->rcv_window;
+	info->rcv_ooo = np->ooo_len;
+	info->pull_pending = np->pull_owed;
+	info->notsent_bytes = np->sendq_bytes;
+	info->pull_rate_bps = ndp_pull_rate(np);
+	info->conn_id = be64_to_cpu(np->entry.key.conn_id);
+	spin_unlock_bh(&np->lock);
+}
+
+static int ndp_set_priority(struct ndp_sock *np, int val)
+{
+	if (val != NDP_PRIORITY_AUTO &&
+	    (val < NDP_PRIORITY_MIN || val > NDP_PRIORITY_MAX))
+		return -ERANGE;
+	spin_lock_bh(&np->lock);
+	WRITE_ONCE(np->priority, val);
+	ndp_pull_reorder(np);
+	spin_unlock_bh(&np->lock);
+	return 0;
+}
+
+static int ndp_set_option(struct sock *sk, int optname, int val)
+{
+	struct ndp_sock *np = ndp_sk(sk);
+
+	switch (optname) {
+	case NDP_IW:
+		if (val < 0 || val > NDP_IW_MAX)
+			return -EINVAL;
+		np->iw_opt = val;
+		if (val && np->paths && !np->opened)
+			np->iw = val;
+		return 0;
+	case NDP_SYNC_CONNECT:
+		if (np->paths)
+			return -EISCONN;
+		np->sync_connect = !!val;
+		return 0;
+	case NDP_PRIORITY:
+		return ndp_set_priority(np, val);
+	case NDP_PARTIAL:
+		if (!ndp_has_messages(np))
+			return -EOPNOTSUPP;
+		np->partial = !!val;
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/* SOL_IP options that take effect, and those that programs set blindly. */
+static bool ndp_knows_ip_option(int optname)
+{
+	switch (optname) {
+	case IP_TOS:
+	case IP_TTL:
+	case IP_MTU_DISCOVER:
+	case IP_FREEBIND:
+	case IP_TRANSPARENT:
+	case IP_BIND_ADDRESS_NO_PORT:
+	case IP_PKTINFO:
+	case IP_RECVTOS:
+	case IP_RECVTTL:
+		return true;
+	}
+	return false;
+}
+
+/* SOL_IPV6 options, for sockets of protocol NDP_PROTO_IPV6. */
+static bool ndp_knows_ip6_option(const struct sock *sk, int optname)
+{
+	if (sk->sk_family != AF_INET6)
+		return false;
+	switch (optname) {
+	case IPV6_V6ONLY:
+	case IPV6_UNICAST_HOPS:
+	case IPV6_TCLASS:
+	case IPV6_MTU_DISCOVER:
+	case IPV6_FREEBIND:
+	case IPV6_TRANSPARENT:
+	case IPV6_ADDR_PREFERENCES:
+	case IPV6_RECVPKTINFO:
+	case IPV6_RECVTCLASS:
+	case IPV6_RECVHOPLIMIT:
+		return true;
+	}
+	return false;
+}
+
+int ndp_setsockopt(struct socket *sock, int level, int optname,
+		   sockptr_t optval, unsigned int optlen)
+{
+	struct sock *sk = sock->sk;
+	int val, err;
+
+	if (level == SOL_IP && ndp_knows_ip_option(optname))
+		return ip_setsockopt(sk, level, optname, optval, optlen);
+	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
+		return ipv6_setsockopt(sk, level, optname, optval, optlen);
+	if (level != SOL_NDP && level != SOL_TCP)
+		return -ENOPROTOOPT;
+	if (level == SOL_TCP && optname == TCP_CONGESTION)
+		return ndp_tcp_set_congestion(optval, optlen);
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	lock_sock(sk);
+	err = level == SOL_TCP ? ndp_tcp_setsockopt(sk, optname, val) :
+				 ndp_set_option(sk, optname, val);
+	release_sock(sk);
+	return err;
+}
+
+static int ndp_get_option(struct sock *sk, int optname, int *val)
+{
+	const struct ndp_sock *np = ndp_sk(sk);
+
+	switch (optname) {
+	case NDP_IW:
+		*val = np->iw_opt;
+		return 0;
+	case NDP_SYNC_CONNECT:
+		*val = np->sync_connect;
+		return 0;
+	case NDP_MAXSEG:
+		*val = np->mss;
+		return 0;
+	case NDP_PRIORITY:
+		*val = ndp_pull_priority(np);
+		return 0;
+	case NDP_PARTIAL:
+		*val = np->partial;
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+union ndp_option_value {
+	int			val;
+	struct ndp_info		ndp;
+	struct tcp_info		tcp;
+	char			name[TCP_CA_NAME_MAX];
+};
+
+/* Return: size of the option's value, or an error. */
+static int ndp_get_value(struct sock *sk, int level, int optname,
+			 union ndp_option_value *v)
+{
+	int err;
+
+	if (level == SOL_NDP && optname == NDP_INFO) {
+		ndp_fill_info(ndp_sk(sk), &v->ndp);
+		return sizeof(v->ndp);
+	}
+	if (level == SOL_TCP && optname == TCP_INFO) {
+		ndp_tcp_info(ndp_sk(sk), &v->tcp);
+		return sizeof(v->tcp);
+	}
+	if (level == SOL_TCP && optname == TCP_CONGESTION) {
+		strscpy_pad(v->name, NDP_TCP_CONGESTION, sizeof(v->name));
+		return sizeof(v->name);
+	}
+	if (level == SOL_NDP)
+		err = ndp_get_option(sk, optname, &v->val);
+	else
+		err = ndp_tcp_getsockopt(sk, optname, &v->val);
+	return err ?: (int)sizeof(v->val);
+}
+
+int ndp_getsockopt(struct socket *sock, int level, int optname,
+		   char __user *optval, int __user *optlen)
+{
+	union ndp_option_value v;
+	struct sock *sk = sock->sk;
+	int len, size;
+
+	if (level == SOL_IP && !ndp_knows_ip_option(optname))
+		return -ENOPROTOOPT;
+	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
+		return ipv6_getsockopt(sk, level, optname, optval, optlen);
+	/* ip_getsockopt() also returns TCP's error for an unknown level. */
+	if (level != SOL_NDP && level != SOL_TCP)
+		return sk->sk_family == AF_INET6 ?
+		       ipv6_getsockopt(sk, level, optname, optval, optlen) :
+		       ip_getsockopt(sk, level, optname, optval, optlen);
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	size = ndp_get_value(sk, level, optname, &v);
+	if (size < 0)
+		return size;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, &v, len))
+		return -EFAULT;
+	return 0;
+}

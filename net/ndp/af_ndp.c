@@ -21,7 +21,7 @@
 #include <net/genetlink.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
-#include "ndp.h"
+#include "call.h"
 
 unsigned int ndp_net_id __read_mostly;
 

@@ -9,7 +9,13 @@
  *
  * Non-goals: what leaves upon it (output.c).
  */
-#include "ndp.h"
+#include "conn.h"
+
+/*
+ * Headers of a packet that come back in a row before it waits for its timeout; 4 bits.
+ * In an incast some come back twice or thrice.
+ */
+#define NDP_BOUNCES_MAX		8
 
 /*
  * Answers overtake one another.  The newest has the highest pull counter, and of those

@@ -11,7 +11,7 @@
 #include <linux/jhash.h>
 #include <net/ip.h>
 #include <net/sock_reuseport.h>
-#include "ndp.h"
+#include "conn.h"
 
 static unsigned int ndp_bind_bucket(u16 port)
 {

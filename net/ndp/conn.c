@@ -13,7 +13,10 @@
  *
  * Non-goals here: what packets mean (input.c, output.c).
  */
-#include "ndp.h"
+#include "conn.h"
+
+/* Smallest initial window, packets (design: at least 10). */
+#define NDP_IW_MIN		10
 
 /* Tests begin near the wrap of 32-bit counters instead of sending 2^32 packets. */
 static unsigned int ndp_start;

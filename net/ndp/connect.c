@@ -11,7 +11,10 @@
 #include <linux/sched/signal.h>
 #include <net/ipv6.h>
 #include <net/transp_v6.h>
-#include "ndp.h"
+#include "call.h"
+
+/* A bare opening leaves after this long if nobody writes or waits. */
+#define NDP_SYN_DELAY		(1 * NDP_MSEC)
 
 /**
  * ndp_check_addr - is it an address to connect to?

@@ -22,7 +22,7 @@
  * shows it beside its next first window (verify.c).  It opens nothing twice, because
  * connections that it opens leave tombstones as others do.
  */
-#include "ndp.h"
+#include "table.h"
 
 /* Lifetime of a cookie, in units of 2^20 ns. */
 #define NDP_COOKIE_LIFE		8192

@@ -21,7 +21,7 @@
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
 #include <net/inet_ecn.h>
-#include "ndp.h"
+#include "conn.h"
 
 /* In order and without payload: it is taken at once, and charged to nobody. */
 static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)

@@ -9,7 +9,7 @@
  *
  * Non-goals: what is done then (timer.c).
  */
-#include "ndp.h"
+#include "conn.h"
 
 static u64 ndp_next_deadline(struct ndp_sock *np)
 {

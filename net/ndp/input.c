@@ -12,7 +12,7 @@
  * Non-goals: the opening itself (listen.c).
  */
 #include <linux/filter.h>
-#include "ndp.h"
+#include "conn.h"
 
 static bool ndp_check_ok(const struct sk_buff *skb)
 {

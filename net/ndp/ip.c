@@ -23,7 +23,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp.h>
-#include "ndp.h"
+#include "ip.h"
 
 /**
  * ndp_skb_addrs - where a packet came from and went to

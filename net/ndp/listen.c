@@ -10,7 +10,7 @@
  * Whoever forges source addresses could open as many as it likes: verify.c.
  */
 #include <net/ipv6.h>
-#include "ndp.h"
+#include "conn.h"
 
 static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 					const struct sk_buff *skb,

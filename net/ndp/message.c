@@ -15,7 +15,7 @@
  * Non-goals: messages that overtake one another (one connection for each does
  * that), and messages beyond the send buffer.
  */
-#include "ndp.h"
+#include "call.h"
 
 /*
  * Fill packets of up to one segment with all of @msg.  Return: 0 or an error; @list

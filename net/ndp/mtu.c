@@ -18,7 +18,7 @@
  * Non-goals: searching for the size in between (RFC 8899).
  */
 #include <net/dst.h>
-#include "ndp.h"
+#include "queue.h"
 
 /* The largest packet that leaves while a black hole is suspected. */
 #define NDP_MTU_SAFE		IPV6_MIN_MTU

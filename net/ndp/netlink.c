@@ -9,7 +9,7 @@
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
-#include "ndp.h"
+#include "call.h"
 
 static struct genl_family ndp_genl;
 

@@ -7,7 +7,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
-#include "ndp.h"
+#include "call.h"
 
 static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 {

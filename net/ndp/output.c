@@ -22,7 +22,13 @@
  * Non-goals: congestion control; the fabric needs none (section 3.2,
  * "Congestion Control").
  */
-#include "ndp.h"
+#include "conn.h"
+
+/* Packets of one socket in the local qdisc, as TCP's small queues. */
+#define NDP_QDISC_PKTS		2
+
+/* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
+#define NDP_LOCAL_DOUBLINGS	6U
 
 /*
  * A packet has left the local qdisc (or was dropped there).  Any context, with

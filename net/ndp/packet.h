@@ -15,6 +15,11 @@ static inline const struct ndphdr *ndp_hdr(const struct sk_buff *skb)
 	return (const struct ndphdr *)(udp_hdr(skb) + 1);
 }
 
+static inline bool psn_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
 /* How a DATA or FIN packet arrived. */
 enum ndp_arrival {
 	NDP_ARRIVED_WHOLE,

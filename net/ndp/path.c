@@ -28,7 +28,7 @@
  * Memory: 48 bytes a path, and 512 a connection.
  */
 #include <net/dst.h>
-#include "ndp.h"
+#include "sock.h"
 
 static __be16 ndp_random_entropy(void)
 {

@@ -9,7 +9,13 @@
  * Non-goals: what happens when patience is over (timer.c).
  */
 #include <net/tcp.h>
-#include "ndp.h"
+#include "conn.h"
+
+/*
+ * A connection that no process has any more waits so long for a peer that takes
+ * nothing of what was written, unless TCP_USER_TIMEOUT says otherwise.
+ */
+#define NDP_ORPHAN_TIME		(120 * 1000 * NDP_MSEC)
 
 /**
  * ndp_tcp_option - the value of an option in force

@@ -41,7 +41,7 @@
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include "ndp.h"
+#include "conn.h"
 
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64

@@ -7,7 +7,7 @@
  *
  * Non-goals: which packets are taken (data.c), memory (room.c).
  */
-#include "ndp.h"
+#include "queue.h"
 
 /**
  * ndp_learn_irs - learn the peer's first PSN, from the first packet that comes

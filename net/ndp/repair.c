@@ -17,7 +17,7 @@
 #include <linux/netfilter.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include "ndp.h"
+#include "call.h"
 
 struct ndp_repair {
 	struct list_head	list;

@@ -9,7 +9,10 @@
  *
  * Non-goals: packets of connections (xmit.c).
  */
-#include "ndp.h"
+#include "ip.h"
+
+/* RSTs to strangers that may go at once. */
+#define NDP_RST_BURST		(100 * NDP_MSEC)
 
 /**
  * ndp_send_reply - answer a packet for which there is no connection

@@ -10,7 +10,7 @@
  *
  * Non-goals: the queues themselves (reassembly.c), who may send into the room (pull.c).
  */
-#include "ndp.h"
+#include "queue.h"
 
 /**
  * ndp_rmem_charge - a packet is about to be queued

@@ -13,7 +13,12 @@
  * first answer, and does not keep itself alive by leaving no packet to take samples of
  * (as with Karn's rule alone; compare Eifel, RFC 3522).
  */
-#include "ndp.h"
+#include "conn.h"
+
+/* Headers that it serves per data packet. */
+#define NDP_SWITCH_WEIGHT	10
+/* Store-and-forward hops of a three-tier fabric. */
+#define NDP_SWITCH_HOPS		6
 
 /**
  * ndp_rto_init - least timeout, and that before the first RTT sample

@@ -8,7 +8,7 @@
  *
  * Non-goals: when a packet leaves (output.c), what it looks like then (xmit.c).
  */
-#include "ndp.h"
+#include "queue.h"
 
 /**
  * ndp_tx_find - the packet of a number

@@ -8,7 +8,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/transp_v6.h>
-#include "ndp.h"
+#include "call.h"
 
 static atomic_long_t ndp_memory_allocated;
 static struct percpu_counter ndp_sockets_allocated;

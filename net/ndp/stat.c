@@ -11,7 +11,7 @@
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include "ndp.h"
+#include "conn.h"
 
 static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_DATA_OUT] = "DataOut",

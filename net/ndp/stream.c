@@ -13,7 +13,10 @@
 #include <linux/sched/signal.h>
 #include <linux/sockios.h>
 #include <asm/ioctls.h>
-#include "ndp.h"
+#include "call.h"
+
+/* MSG_MORE holds a tail back no longer than this, as TCP does. */
+#define NDP_CORK_TIME		(200 * NDP_MSEC)
 
 /* Copy into page fragments.  Return: bytes, 0 when no fragment is left. */
 static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,

@@ -33,7 +33,18 @@
  *			AF_NDP socket
  */
 #include <linux/sysctl.h>
-#include "ndp.h"
+#include "ip.h"
+
+/* Defaults: RSTs to strangers a second, and bytes for each of an unverified peer. */
+#define NDP_RST_RATE		10000
+#define NDP_AMPLIFICATION	3
+
+/* Tombstones of a namespace. */
+#define NDP_TOMBSTONES_MAX	262144
+
+/* Orphans of a namespace: as TCP's, one for each so many bytes of memory, and no more. */
+#define NDP_ORPHANS_SHIFT	18
+#define NDP_ORPHANS_MAX		262144
 
 static const int ndp_base_rtt_min = 1;
 static const int ndp_base_rtt_max = 10000000;

@@ -9,7 +9,7 @@
  *
  * Non-goals: when an entry comes and goes (conn.c, timewait.c).
  */
-#include "ndp.h"
+#include "sock.h"
 
 static struct rhashtable ndp_table;
 

@@ -15,7 +15,7 @@
 #include <linux/tcp.h>
 #include <net/ip.h>
 #include <net/tcp.h>
-#include "ndp.h"
+#include "call.h"
 
 static const struct ndp_tcp_option {
 	int	optname;

@@ -8,7 +8,10 @@
  *
  * Non-goals: when the timer runs (deadline.c).
  */
-#include "ndp.h"
+#include "conn.h"
+
+/* An orphan that is one too many waits so long for a peer that takes nothing. */
+#define NDP_ORPHAN_STALLED	(5 * 1000 * NDP_MSEC)
 
 /* Is the packet still in the local qdisc?  Then its timeout has not begun. */
 static bool ndp_still_local(const struct ndp_sock *np,

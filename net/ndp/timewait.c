@@ -18,7 +18,13 @@
  * the room, two such fill two thirds, and a stranger always finds a place.  A reboot
  * forgets all.
  */
-#include "ndp.h"
+#include "table.h"
+
+/* Maximum segment lifetime. */
+#define NDP_MSL			(1000 * NDP_MSEC)
+
+/* Beyond twice net.ndp.tombstones_max and so many no connection is opened. */
+#define NDP_TOMBSTONES_SPARE	1024
 
 #define NDP_TOMB_BRIEF	(2 * NDP_MSL)
 #define NDP_TOMB_LONG	(NDP_GIVE_UP + 2 * NDP_MSL)

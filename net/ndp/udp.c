@@ -11,7 +11,7 @@
 #include <net/icmp.h>
 #include <net/ipv6.h>
 #include <compat/udp_tunnel.h>
-#include "ndp.h"
+#include "conn.h"
 
 /* UDP's encap types name those it must know; any other value will do. */
 #define NDP_UDP_ENCAP	100

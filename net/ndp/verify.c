@@ -31,7 +31,7 @@
  * bounds of memory and the application.
  */
 #include <linux/jhash.h>
-#include "ndp.h"
+#include "conn.h"
 
 /* The first challenge of a connection that nothing holds back: most never need one. */
 #define NDP_CHALLENGE_IDLE	(1000 * NDP_MSEC)

@@ -12,7 +12,7 @@
 #include <linux/crc32c.h>
 #include <linux/highmem.h>
 #include <net/ip.h>
-#include "ndp.h"
+#include "conn.h"
 
 /**
  * ndp_skb_crc - CRC-32C of a part of an skb

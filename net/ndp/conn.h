@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, connections: how they send, receive, wait, begin and end.
+ */
+#ifndef _NDP_CONN_H
+#define _NDP_CONN_H
+
+#include "queue.h"
+
+/* The largest initial window, bytes: what 100 Gb/s carry in 170 us. */
+#define NDP_IW_MAX_BYTES	(2 << 20)
+
+/*
+ * A buffer takes what the largest initial window weighs as skbs, so that a
+ * receiver that reads at line rate never refuses a packet.
+ */
+#define NDP_BUF_DEFAULT		(2 * NDP_IW_MAX_BYTES)
+
+/* Retransmission timeout. */
+#define NDP_RTO_MIN		(1 * NDP_MSEC)
+#define NDP_RTO_MAX		(200 * NDP_MSEC)
+
+/* A sender that has data and no credit asks after this long, doubling. */
+#define NDP_PROBE_MIN		(10 * NDP_MSEC)
+#define NDP_PROBE_MAX		(200 * NDP_MSEC)
+
+/* The peer has all that was written, and knows that it is all. */
+static inline bool ndp_fin_acked(const struct ndp_sock *np)
+{
+	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt;
+}
+
+/* NDP_SYNC_CONNECT, and the peer has not answered yet. */
+static inline bool ndp_sync_opening(const struct sock *sk)
+{
+	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
+}
+
+/* Both sides have finished, and both know. */
+static inline bool ndp_both_finished(const struct ndp_sock *np)
+{
+	return ndp_fin_acked(np) && np->rcv_fin;
+}
+
+/* Path numbers on the wire, see verify.c. */
+static inline __be16 ndp_path_to_wire(const struct ndp_sock *np, u16 path)
+{
+	return htons(path ^ np->path_mask);
+}
+
+static inline u16 ndp_path_from_wire(const struct ndp_sock *np, __be16 path)
+{
+	return ntohs(path) ^ np->path_mask;
+}
+
+/* What waited for more may go.  Context: np->lock held. */
+static inline void ndp_uncork(struct ndp_sock *np)
+{
+	np->corked = false;
+	np->more = false;
+	np->cork_at = 0;
+}
+
+/* The retransmission timeout in force. */
+static inline u64 ndp_rto(const struct ndp_sock *np)
+{
+	return min(np->rto_ns << min(np->backoff, 8U),
+		   max(NDP_RTO_MAX, np->rto_ns));
+}
+
+/* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
+static inline void ndp_rto_restart(struct ndp_sock *np)
+{
+	np->backoff = 0;
+	np->backoff_next = 0;
+}
+
+/* xmit.c */
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
+int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+	     u8 dscp, u32 limit);
+struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
+			      enum ndp_type type, u8 flags, u32 psn,
+			      u16 pathno);
+void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
+		     u16 echo_path, u8 flags);
+void ndp_send_pull(struct ndp_sock *np);
+void ndp_send_probe(struct ndp_sock *np);
+void ndp_send_rst(struct ndp_sock *np);
+void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
+
+/* rtt.c */
+void ndp_rto_init(struct ndp_sock *np);
+void ndp_rto_back_off(struct ndp_sock *np, u64 now);
+void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+
+/* deadline.c */
+void ndp_timer_update(struct ndp_sock *np);
+void ndp_timer_stop(struct ndp_sock *np);
+
+/* patience.c */
+int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id);
+u64 ndp_user_timeout(const struct ndp_sock *np);
+u64 ndp_orphan_time(const struct ndp_sock *np);
+void ndp_keepalive_set(struct ndp_sock *np, bool on);
+void ndp_keepalive_start(struct ndp_sock *np);
+bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
+
+/* verify.c */
+bool ndp_listen_demands_cookie(const struct sock *lsk);
+
+/* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
+static inline bool ndp_is_unverified(const struct ndp_sock *np)
+{
+	return unlikely(np->unverified_at);
+}
+
+/* And its listener demands cookies: challenge it and do not pull.  Context: as above. */
+static inline bool ndp_must_verify(const struct ndp_sock *np)
+{
+	return ndp_is_unverified(np) &&
+	       ndp_listen_demands_cookie(np->unverified_at);
+}
+
+/* A packet for an unverified peer counts against its limit; data at the NDP header. */
+static inline void ndp_unverified_sent(struct ndp_sock *np,
+				       const struct sk_buff *skb)
+{
+	np->unverified_out += skb->len + ndp_outer_len(np);
+}
+
+void ndp_unverified_begin(struct ndp_sock *np, struct sock *lsk);
+void ndp_unverified_end(struct ndp_sock *np);
+void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb);
+u32 ndp_unverified_most(const struct ndp_sock *np);
+bool ndp_unverified_holds(struct ndp_sock *np, u32 len);
+void ndp_verified(struct ndp_sock *np, bool challenged);
+void ndp_verified_by_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+			    u16 path);
+void ndp_challenge(struct ndp_sock *np);
+bool ndp_check_challenge(struct ndp_sock *np, u64 now);
+void ndp_token_keep(struct ndp_sock *np, u64 value);
+void ndp_token_show(struct ndp_sock *np);
+void ndp_verify_net_init(struct ndp_net *nn);
+void ndp_verify_net_exit(struct ndp_net *nn);
+
+/* output.c */
+void ndp_output(struct ndp_sock *np);
+void ndp_send_open(struct ndp_sock *np);
+void ndp_tasklet(struct tasklet_struct *t);
+
+/* conn.c */
+void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
+void ndp_conn_clear(struct ndp_sock *np);
+int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp);
+void ndp_conn_established(struct ndp_sock *np);
+void ndp_conn_abort(struct ndp_sock *np, int err, bool tell);
+void ndp_conn_end(struct ndp_sock *np);
+void ndp_conn_check_done(struct ndp_sock *np);
+void ndp_conn_orphan(struct ndp_sock *np);
+bool ndp_orphan_limit(struct ndp_sock *np, bool stalled);
+void ndp_conn_purge(struct ndp_sock *np);
+void ndp_conn_purge_unended(struct ndp_sock *np);
+
+/* data.c */
+void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
+bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
+
+/* answer.c */
+void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
+
+/* timer.c */
+enum hrtimer_restart ndp_timer(struct hrtimer *t);
+
+/**
+ * enum ndp_opening - what an opening shows of its sender's address
+ * @NDP_OPENED_BY_DATA:	nothing
+ * @NDP_OPENED_BY_TOKEN: it is the sender's, by a token of an earlier connection
+ * @NDP_OPENED_BY_COOKIE: it is, by a cookie of this connection, which is good only once
+ */
+enum ndp_opening {
+	NDP_OPENED_BY_DATA,
+	NDP_OPENED_BY_TOKEN,
+	NDP_OPENED_BY_COOKIE,
+};
+
+/* sock.c */
+extern struct proto ndp_prot;
+extern struct proto ndp6_prot;
+int ndp_sock_register(void);
+void ndp_sock_unregister(void);
+struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
+			    int family, int kern);
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
+void ndp_set_names(struct sock *sk, const struct in6_addr *local,
+		   const struct in6_addr *peer, __be16 dport);
+void ndp_forget_names(struct sock *sk);
+
+/* bind.c */
+struct in6_addr ndp_bound_addr(const struct sock *sk);
+int ndp_bind_port(struct sock *sk, unsigned short port);
+int ndp_autobind(struct sock *sk);
+void ndp_unbind(struct sock *sk);
+int ndp_listen_add(struct sock *sk);
+void ndp_listen_del(struct sock *sk);
+struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb);
+
+/* listen.c */
+struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
+				 const struct ndp_key *key,
+				 enum ndp_opening how);
+void ndp_listen_flush(struct ndp_sock *lnp);
+struct sock *ndp_accept_dequeue(struct ndp_sock *lnp);
+void ndp_child_accepted(struct ndp_sock *np);
+
+/* input.c */
+int ndp_rcv(struct sock *udp, struct sk_buff *skb);
+
+/* udp.c */
+int ndp_udp_get(struct net *net, int family);
+void ndp_udp_net_exit(struct ndp_net *nn);
+
+#endif /* _NDP_CONN_H */

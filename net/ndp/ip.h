@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, packets over IP: addresses and routes, and answers to strangers.
+ */
+#ifndef _NDP_IP_H
+#define _NDP_IP_H
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include "net.h"
+#include "packet.h"
+
+/* Bytes in front of the payload, at most. */
+#define NDP_HEADROOM		(MAX_HEADER + sizeof(struct ipv6hdr) + \
+				 sizeof(struct udphdr) + NDP_HDR_LEN)
+
+/* Preamble, start delimiter, Ethernet header, FCS and gap of one frame. */
+#define NDP_ETH_OVERHEAD	(8 + 14 + 4 + 12)
+
+/* An empty packet with room for all headers.  Return: the packet or NULL. */
+static inline struct sk_buff *ndp_alloc_control(void)
+{
+	struct sk_buff *skb = alloc_skb(NDP_HEADROOM, GFP_ATOMIC);
+
+	if (skb)
+		skb_reserve(skb, NDP_HEADROOM);
+	return skb;
+}
+
+/**
+ * struct ndp_flow - what headers of a packet say, and what routes it
+ * @saddr:	source; for ndp_ip_route(): or any
+ * @daddr:	destination
+ * @sport:	UDP source port
+ * @mark:	routing mark
+ * @oif:	device to go by, 0 for any
+ * @limit:	fragments are no longer than this, 0: than the route says
+ */
+struct ndp_flow {
+	struct in6_addr		saddr;
+	struct in6_addr		daddr;
+	__be16			sport;
+	u32			mark;
+	int			oif;
+	u32			limit;
+};
+
+/* ip.c */
+void ndp_skb_addrs(const struct sk_buff *skb, struct in6_addr *saddr,
+		   struct in6_addr *daddr);
+u8 ndp_skb_tos(const struct sk_buff *skb);
+__sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
+			const struct in6_addr *daddr);
+struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
+			       struct ndp_flow *flow);
+u32 ndp_ip_cookie(const struct dst_entry *dst);
+int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
+		const struct ndp_flow *flow, u8 dscp);
+
+/* reply.c */
+void ndp_send_reply(struct net *net, const struct sk_buff *skb,
+		    enum ndp_type type, u8 flags, u64 cookie);
+void ndp_refuse(struct net *net, const struct sk_buff *skb);
+
+#endif /* _NDP_IP_H */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, a namespace's share: counters, bounds, tables; and what all files use.
+ */
+#ifndef _NDP_NET_H
+#define _NDP_NET_H
+
+#include <linux/percpu_counter.h>
+#include <linux/rhashtable.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/sock.h>
+#include <uapi/linux/ndp.h>
+
+#define NDP_MSEC		((u64)NSEC_PER_MSEC)
+
+/* A peer that has been silent for so long is given up. */
+#define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
+
+/* What each processor may have added to a namespace's memory and not told, bytes. */
+#define NDP_MEM_BATCH		(64 << 10)
+
+/* Peers that leave tombstones are told apart by a hash of so many values. */
+#define NDP_TOMB_PEERS		512
+
+/* Counters of a namespace; stat.c names them as /proc/net/ndp_stat does. */
+enum ndp_stat {
+	NDP_STAT_DATA_OUT,
+	NDP_STAT_DATA_BYTES_OUT,
+	NDP_STAT_DATA_PUSHED,
+	NDP_STAT_DATA_RTX,
+	NDP_STAT_ACK_OUT,
+	NDP_STAT_NACK_OUT,
+	NDP_STAT_PULL_OUT,
+	NDP_STAT_PULLED_OUT,
+	NDP_STAT_PULLQ_MOVED,
+	NDP_STAT_PROBE_OUT,
+	NDP_STAT_COOKIE_OUT,
+	NDP_STAT_OPEN_OUT,
+	NDP_STAT_FIN_OUT,
+	NDP_STAT_RST_OUT,
+	NDP_STAT_RST_LIMITED,
+	NDP_STAT_LOCAL_DROP,
+	NDP_STAT_DATA_IN,
+	NDP_STAT_DATA_BYTES_IN,
+	NDP_STAT_TRIMMED_IN,
+	NDP_STAT_CRC_IN,
+	NDP_STAT_NO_ROOM_IN,
+	NDP_STAT_DUP_IN,
+	NDP_STAT_ACK_IN,
+	NDP_STAT_NACK_IN,
+	NDP_STAT_PULL_IN,
+	NDP_STAT_PULLED_IN,
+	NDP_STAT_PROBE_IN,
+	NDP_STAT_COOKIE_IN,
+	NDP_STAT_OPEN_IN,
+	NDP_STAT_FIN_IN,
+	NDP_STAT_RST_IN,
+	NDP_STAT_BOUNCED_IN,
+	NDP_STAT_BOUNCED_RTX,
+	NDP_STAT_TIMEOUTS,
+	NDP_STAT_SPURIOUS,
+	NDP_STAT_MTU_HOLE,
+	NDP_STAT_GIVEN_UP,
+	NDP_STAT_ORPHANS_STALLED,
+	NDP_STAT_ORPHANS_EXCESS,
+	NDP_STAT_ACTIVE_OPENS,
+	NDP_STAT_PASSIVE_OPENS,
+	NDP_STAT_HELD_BACK,
+	NDP_STAT_UNVERIFIED_END,
+	NDP_STAT_TOMB_HITS,
+	NDP_STAT_PORTS_TRIED,
+	NDP_STAT_REMARKED_IN,
+	NDP_STAT_REPAIRED,
+	NDP_STAT_DROP_SHORT,
+	NDP_STAT_DROP_VERSION,
+	NDP_STAT_DROP_TYPE,
+	NDP_STAT_DROP_CHECKSUM,
+	NDP_STAT_DROP_LENGTH,
+	NDP_STAT_DROP_ADDRESS,
+	NDP_STAT_DROP_NO_CONN,
+	NDP_STAT_DROP_NO_LISTENER,
+	NDP_STAT_DROP_BACKLOG,
+	NDP_STAT_DROP_COOKIE,
+	NDP_STAT_DROP_CLOSED,
+	NDP_STAT_DROP_WINDOW,
+	NDP_STAT_DROP_PSN,
+	NDP_STAT_DROP_PULL,
+	NDP_STAT_DROP_MEMORY,
+	NDP_STAT_DROP_FILTER,
+	__NDP_STAT_MAX,
+};
+
+struct ndp_stats {
+	u64 v[__NDP_STAT_MAX];
+};
+
+/**
+ * struct ndp_net - a namespace's share
+ * @udp:	kernel socket on which packets arrive, NULL until first needed
+ * @udp6:	the same for IPv6
+ * @udp_mutex:	serialises their making and @udp_port
+ * @stats:	counters, per CPU
+ * @mem:	bytes that packets in the queues of all sockets weigh
+ * @mem_max_kb:	bound of that, KiB, 0 for none but the whole module's
+ * @orphans:	connections that no process has any more
+ * @max_orphans: bound of that
+ * @rst_rate:	RSTs to strangers a second, 0: without bound
+ * @amplification: bytes that an unverified peer is sent for each of its own, 0: no bound
+ * @tombs_max:	bound of @tombs
+ * @udp_port:	UDP destination port, host order
+ * @base_rtt_us: round-trip time of the idle network, for the initial window
+ * @n_paths:	entropy values of a connection without configured paths
+ * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
+ * @pull_low_share: percent of a device's pulls for those of lower priority
+ * @bind_lock:	guards @bind and all bind_node in it
+ * @bind:	bound sockets by port
+ * @listen:	listeners by port; written under @bind_lock, read under RCU
+ * @tomb_lock:	guards the lists below, @tombs and @tomb_peers
+ * @tomb_short:	tombstones of acknowledged closes, oldest first
+ * @tomb_long:	all others, oldest first
+ * @tomb_work:	removes expired ones
+ * @tombs:	how many there are
+ * @tomb_peers:	of them, by peer, see ndp_tomb_peer()
+ * @rst_at:	when all RSTs to strangers that were sent had been due at that rate,
+ *		ktime_get_ns()
+ * @cookie_key:	secret of cookies
+ * @cookie_floor: cookies of no later time are taken, by connection id; under
+ *		@tomb_lock
+ * @cookies_until: nothing opens without one before, ktime_get_ns(); under @tomb_lock
+ * @token_lock:	guards @tokens and what it points to
+ * @tokens:	numbers that acceptors gave us for later, NULL until the first comes
+ * @path_lock:	guards writing of what follows
+ * @path_table:	configured destinations, by prefix; read under RCU
+ * @path_plens:	how many there are of each prefix length; read under RCU
+ * @path_dsts:	all of them, longest prefix first
+ * @n_path_dsts: how many
+ * @sysctl_header: registration
+ * @sysctl_table: the namespace's copy of the table
+ */
+struct ndp_net {
+	struct socket		*udp;
+	struct socket		*udp6;
+	struct mutex		udp_mutex;	/* @udp, @udp6, @udp_port */
+	struct ndp_stats __percpu *stats;
+	u64			begun;		/* ktime_get_ns() */
+	struct percpu_counter	mem;
+	int			mem_max_kb;
+	atomic_t		orphans;
+	int			max_orphans;
+	int			rst_rate;
+	int			amplification;
+	int			tombs_max;
+	int			udp_port;
+	int			base_rtt_us;
+	int			n_paths;
+	int			pull_rate_mbit;
+	int			pull_low_share;
+
+	spinlock_t		bind_lock;	/* @bind, @listen */
+#define NDP_BIND_BUCKETS 512
+	struct hlist_head	bind[NDP_BIND_BUCKETS];
+	struct hlist_head	listen[NDP_BIND_BUCKETS];
+
+	spinlock_t		tomb_lock;	/* the five below */
+	struct list_head	tomb_short;
+	struct list_head	tomb_long;
+	struct delayed_work	tomb_work;
+	int			tombs;
+	u32			tomb_peers[NDP_TOMB_PEERS];
+
+	atomic64_t		rst_at;
+
+	siphash_aligned_key_t	cookie_key;
+#define NDP_COOKIE_FLOORS 256
+	u64			cookie_floor[NDP_COOKIE_FLOORS];
+	u64			cookies_until;
+
+	spinlock_t		token_lock;	/* @tokens */
+	struct ndp_token	*tokens;
+
+	struct mutex		path_lock;	/* writers of all below */
+	struct rhashtable	path_table;
+	u16			path_plens[129];
+	struct list_head	path_dsts;
+	u32			n_path_dsts;
+
+	struct ctl_table_header	*sysctl_header;
+	struct ctl_table	*sysctl_table;
+};
+
+extern unsigned int ndp_net_id;
+
+static inline struct ndp_net *ndp_pernet(const struct net *net)
+{
+	return net_generic(net, ndp_net_id);
+}
+
+#define NDP_INC(net, id) \
+	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
+#define NDP_ADD(net, id, n) \
+	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
+
+static inline int ndp_drop(struct net *net, struct sk_buff *skb,
+			   enum ndp_stat reason)
+{
+	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Addresses: of IPv6, or those of IPv4 mapped into them. */
+static inline bool ndp_is_ip4(const struct in6_addr *addr)
+{
+	return ipv6_addr_v4mapped(addr);
+}
+
+static inline __be32 ndp_ip4(const struct in6_addr *addr)
+{
+	return addr->s6_addr32[3];
+}
+
+/* stat.c */
+int ndp_stat_net_init(struct net *net);
+void ndp_stat_net_exit(struct net *net);
+
+/* sysctl.c */
+int ndp_sysctl_net_init(struct net *net);
+void ndp_sysctl_net_exit(struct net *net);
+
+#endif /* _NDP_NET_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, the pull queue of a device (NDP paper, section 3.2).
+ */
+#ifndef _NDP_PULL_H
+#define _NDP_PULL_H
+
+#include <linux/hrtimer.h>
+#include "net.h"
+
+struct ndp_sock;
+
+/* Rate assumed of a device that tells none, bits per second. */
+#define NDP_RATE_DEFAULT	10000000000ULL
+
+/* Depth of a switch's data queue that pulls and timeouts allow for. */
+#define NDP_SWITCH_LIMIT	8
+
+/* Classes of a pull queue, one for each NDP_PRIORITY. */
+#define NDP_PULL_CLASSES	(NDP_PRIORITY_MAX - NDP_PRIORITY_MIN + 1)
+
+/**
+ * struct ndp_pullq - the pull queue of a device (section 3.2)
+ * @node:	in the table of all, by @dev
+ * @dev:	device, not held: removed when it unregisters
+ * @ref:	table and connections
+ * @rate_bps:	link speed, bits per second; 0 when unknown
+ * @headers:	packets without payload that arrived since the last pull
+ * @lock:	guards what follows
+ * @round:	connections that have earned pulls, by class, the first served
+ *		first; those of a class in turn
+ * @low_due:	hundredths of a pull that lower classes have a right to
+ * @low_class:	the one of them that was served last
+ * @timer:	runs when @next is due and @round has something
+ * @next:	ktime_get_ns() before which no further pull leaves
+ * @dead:	device gone, nothing may be queued any more
+ * @share:	part of @rate_bps in use, 1/1024; lowered while pulled packets
+ *		come trimmed
+ * @epoch_end:	when @share is looked at next
+ * @pulled_in:	pulled packets that arrived in this epoch
+ * @trimmed_in:	of them, trimmed
+ * @pushed_in:	packets of first windows that arrived in this epoch
+ * @pushed_in_prev: and in the one before
+ * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
+ *		the port was drained
+ * @rcu:	for lookups
+ */
+struct ndp_pullq {
+	struct hlist_node	node;
+	struct net_device	*dev;
+	refcount_t		ref;
+	u64			rate_bps;
+	atomic_t		headers;
+
+	spinlock_t		lock;		/* all below */
+	struct list_head	round[NDP_PULL_CLASSES];
+	u32			low_due;
+	unsigned int		low_class;
+	struct hrtimer		timer;
+	u64			next;
+	bool			dead;
+	u32			share;
+	u64			epoch_end;
+	u32			pulled_in;
+	u32			trimmed_in;
+	u32			pushed_in;
+	u32			pushed_in_prev;
+	u32			pushed_trimmed_in;
+	struct rcu_head		rcu;
+};
+
+/* pull.c */
+int ndp_pull_init(void);
+void ndp_pull_exit(void);
+void ndp_pull_request(struct ndp_sock *np);
+void ndp_pull_more(struct ndp_sock *np);
+int ndp_pull_priority(const struct ndp_sock *np);
+void ndp_pull_reorder(struct ndp_sock *np);
+void ndp_pull_forget_turns(struct ndp_sock *np);
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_detach(struct ndp_sock *np);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
+u64 ndp_pull_rate(struct ndp_sock *np);
+u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
+
+#endif /* _NDP_PULL_H */

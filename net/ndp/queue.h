@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, a connection's queues: packets sent, packets received, and the memory of both.
+ */
+#ifndef _NDP_QUEUE_H
+#define _NDP_QUEUE_H
+
+#include "sock.h"
+
+/* First windows that wait for accept(), per listener, bytes. */
+#define NDP_UNACCEPTED_MAX	(4 << 20)
+
+/* What the send queue knows of a numbered packet, in skb->cb. */
+enum ndp_tx_state {
+	NDP_TX_FLIGHT,		/* sent, no answer yet; on ndp_sock.flight */
+	NDP_TX_NACKED,		/* waits for a pull; on .rtx */
+	NDP_TX_LOST,		/* may leave without one; on .lost */
+};
+
+struct ndp_tx_cb {
+	struct list_head	list;
+	u64			sent_at;
+	u32			psn;
+	u32			tx_seq;
+	__be32			crc;
+	u16			path;
+	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
+	u8			timeouts;	/* while no large packet arrived */
+	u16			large_in;	/* as it was then; see mtu.c */
+	u8			bounces : 4,	/* returns by switches in a row */
+				bounced : 1;	/* the last transmission too */
+	u8			state : 2,
+				fin : 1,
+				rtx : 1,	/* sent more than once */
+				pulled : 1,	/* a pull was spent on it */
+				local_drop : 1,	/* own qdisc refused it */
+				limited : 1,	/* went in fragments, to be sure */
+				refused : 1;	/* until a cookie is shown */
+	u32			first_at;	/* first sent, ndp_rtt_clock() */
+};
+
+/* Time as a packet remembers it, in units of 1024 ns, modulo 2^32. */
+static inline u32 ndp_rtt_clock(u64 ns)
+{
+	return ns >> 10;
+}
+
+static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct ndp_tx_cb) > sizeof_field(struct sk_buff, cb));
+	return (struct ndp_tx_cb *)skb->cb;
+}
+
+/* And the receive queue; @off is how much of the skb has been read. */
+struct ndp_rx_cb {
+	u32			psn;
+	u32			off;
+	bool			fin;
+	bool			eom;		/* a message ends with it */
+};
+
+static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
+{
+	return (struct ndp_rx_cb *)skb->cb;
+}
+
+/*
+ * Memory of queued packets: the socket's account, and its namespace's.  Context of
+ * all: np->lock held.
+ */
+static inline void ndp_mem_add(struct sock *sk, int n)
+{
+	percpu_counter_add_batch(&ndp_pernet(sock_net(sk))->mem, n,
+				 NDP_MEM_BATCH);
+}
+
+/* Has the namespace as much as it may? */
+static inline bool ndp_mem_full(const struct sock *sk)
+{
+	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	s64 max = READ_ONCE(nn->mem_max_kb) * 1024LL;
+
+	return max &&
+	       __percpu_counter_compare(&nn->mem, max, NDP_MEM_BATCH) >= 0;
+}
+
+static inline void ndp_wmem_charge(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	sk_wmem_queued_add(sk, skb->truesize);
+	sk_mem_charge(sk, skb->truesize);
+	ndp_mem_add(sk, skb->truesize);
+}
+
+static inline void ndp_wmem_uncharge(struct ndp_sock *np, const struct sk_buff *skb)
+{
+	struct sock *sk = ndp_to_sk(np);
+
+	sk_wmem_queued_add(sk, -skb->truesize);
+	sk_mem_uncharge(sk, skb->truesize);
+	ndp_mem_add(sk, -skb->truesize);
+}
+
+/* Bytes that can be read.  Any context. */
+static inline u32 ndp_inq(const struct ndp_sock *np)
+{
+	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
+}
+
+/* The reader has nothing to read, and nothing was pulled: it frees nothing. */
+static inline bool ndp_starved(const struct ndp_sock *np)
+{
+	return !np->reserved && !ndp_inq(np);
+}
+
+/* Do those that nobody has accepted hold all that they may?  Context: np->lock held. */
+static inline bool ndp_listener_full(const struct ndp_sock *np, u32 truesize)
+{
+	return np->listener && (u32)atomic_read(&ndp_sk(np->listener)->unaccepted) +
+			       truesize > NDP_UNACCEPTED_MAX;
+}
+
+/* Is a packet missing below one that was heard of?  Once @irs_known; np->lock held. */
+static inline bool ndp_has_gap(const struct ndp_sock *np)
+{
+	return np->rcv_nxt != np->rcv_max + 1;
+}
+
+/* The packet that has been longest on one of the lists, or NULL. */
+static inline struct sk_buff *ndp_tx_first(struct list_head *list)
+{
+	struct ndp_tx_cb *cb;
+
+	cb = list_first_entry_or_null(list, struct ndp_tx_cb, list);
+	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+}
+
+/* What is in the receive buffer, and what was pulled and will be.  Any context. */
+static inline s64 ndp_rmem_used(const struct ndp_sock *np)
+{
+	return atomic_read(&np->inet.sk.sk_rmem_alloc) +
+	       (s64)np->reserved * np->rcv_truesize;
+}
+
+/* sendq.c */
+struct sk_buff *ndp_tx_find(struct ndp_sock *np, u32 psn);
+void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
+void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
+
+/* reassembly.c */
+bool ndp_learn_irs(struct ndp_sock *np, u32 irs);
+bool ndp_ooo_find(const struct ndp_sock *np, u32 psn);
+void ndp_conn_purge_ooo(struct ndp_sock *np);
+void ndp_conn_purge_read(struct ndp_sock *np);
+void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb);
+
+/* room.c */
+bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
+bool ndp_room(const struct ndp_sock *np);
+bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
+		  u32 psn);
+u32 ndp_window(struct ndp_sock *np);
+bool ndp_msg_readable(const struct ndp_sock *np);
+bool ndp_readable(const struct ndp_sock *np);
+
+#endif /* _NDP_QUEUE_H */

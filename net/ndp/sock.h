@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, the socket: all that a connection is and has.
+ *
+ * Names: "conn" is a socket that has a peer.  An entry is what the demux table
+ * holds: a conn or the tombstone that a conn leaves.  PSNs are packet sequence
+ * numbers, compared modulo 2^32.
+ *
+ * Locks, outermost first (Documentation/locking.md):
+ *
+ *   lock_sock(sk)	system calls against each other: buffers being filled
+ *			and drained, state changes asked for by the application
+ *   ndp_sock.lock	all protocol state, the memory account of the socket
+ *			and both queues; taken with softirqs off, from receive,
+ *			timers and system calls
+ *   ndp_pullq.lock	a device's round of connections
+ *   ndp_net.bind_lock, ndp_net.tomb_lock, sk_receive_queue.lock (unused)
+ *
+ * A listener's ndp_sock.lock is taken with no other ndp_sock.lock held.
+ */
+#ifndef _NDP_SOCK_H
+#define _NDP_SOCK_H
+
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/inet_sock.h>
+#include "path.h"
+#include "pull.h"
+#include "table.h"
+
+/* Options of SOL_TCP that are remembered. */
+enum ndp_tcp_option_id {
+	NDP_TCP_NODELAY,
+	NDP_TCP_CORK,
+	NDP_TCP_QUICKACK,
+	NDP_TCP_KEEPIDLE,
+	NDP_TCP_KEEPINTVL,
+	NDP_TCP_KEEPCNT,
+	NDP_TCP_SYNCNT,
+	NDP_TCP_USER_TIMEOUT,
+	NDP_TCP_NOTSENT_LOWAT,
+	NDP_TCP_MAXSEG,
+	NDP_TCP_DEFER_ACCEPT,
+	NDP_TCP_LINGER2,
+	NDP_TCP_FASTOPEN,
+	NDP_TCP_FASTOPEN_CONNECT,
+	NDP_TCP_OPTIONS,
+};
+
+/**
+ * struct ndp_sock - an AF_NDP socket
+ */
+struct ndp_sock {
+	/* Identity and options, which outlast a connection. */
+	/** @inet: must be first; the IP output path reads it */
+	struct inet_sock	inet;
+	/** @tomb: ready for the end of the connection */
+	struct ndp_tombstone	*tomb;
+	/** @bind_node: in ndp_net.bind while @bound */
+	struct hlist_node	bind_node;
+	/** @listen_node: in ndp_net.listen while listening */
+	struct hlist_node	listen_node;
+	/** @bound: has a port */
+	bool			bound;
+	/** @autobound: one that nobody asked for */
+	bool			autobound;
+	/** @sync_connect: NDP_SYNC_CONNECT */
+	bool			sync_connect;
+	/** @priority: NDP_PRIORITY as it was set */
+	s8			priority;
+	/** @partial: NDP_PARTIAL */
+	bool			partial;
+	/** @iw_opt: NDP_IW */
+	u32			iw_opt;
+	/** @tcp_option: values of SOL_TCP, see tcp_option.c */
+	int			tcp_option[NDP_TCP_OPTIONS];
+
+	/** @lock: guards all below unless noted */
+	spinlock_t		lock;
+
+	/* Listener. */
+	/** @accept_q: children that nobody accepted yet */
+	struct list_head	accept_q;
+	/** @accept_node: child: in its listener's @accept_q */
+	struct list_head	accept_node;
+	/** @listener: child: its listener while unaccepted, held */
+	struct sock		*listener;
+	/** @unaccepted: payload memory of all unaccepted children */
+	atomic_t		unaccepted;
+	/**
+	 * @unverified: children, accepted or not, whose peers have not shown that they
+	 * get what is sent to their address (verify.c)
+	 */
+	atomic_t		unverified;
+	/**
+	 * @unverified_at: child: its listener while it is one of those, held; under
+	 * @lock
+	 */
+	struct sock		*unverified_at;
+
+	/* The local qdisc and the timer, which may outlast a connection. */
+	/** @throttled: enough of ours is in the qdisc; its leaving goes on */
+	bool			throttled;
+	/** @tx_seq: packets handed to the qdisc */
+	u32			tx_seq;
+	/**
+	 * @tx_departed: of them, gone from it; written by the skb destructor, no lock
+	 */
+	atomic_t		tx_departed;
+	/** @tasklet: goes on with sending after @throttled */
+	struct tasklet_struct	tasklet;
+	/** @tasklet_queued: it will */
+	unsigned long		tasklet_queued;
+	/** @timer: one timer for all deadlines */
+	struct hrtimer		timer;
+	/**
+	 * @timer_held: it is queued or its handler has not begun: it has a reference
+	 */
+	bool			timer_held;
+	/** @timer_at: when it runs; U64_MAX: not pending */
+	u64			timer_at;
+
+	/* A connection; from here on ndp_conn_clear() forgets. */
+	/** @entry: in the demux table while @hashed */
+	struct ndp_entry	entry;
+	/** @hashed: it is */
+	bool			hashed;
+	/** @acceptor: this end was opened by a packet */
+	bool			acceptor;
+	/** @answered: the peer was heard */
+	bool			answered;
+	/** @cookie: initiator: the last that was asked for, 0: none */
+	u64			cookie;
+	/** @by_cookie: acceptor: opened by one */
+	bool			by_cookie;
+	/**
+	 * @held_back: the limit on what an unverified peer is sent holds something
+	 * back
+	 */
+	bool			held_back;
+	/**
+	 * @path_mask: what path numbers are masked with on the wire, random at the
+	 * acceptor
+	 */
+	u16			path_mask;
+	/**
+	 * @unverified_in: bytes that came of the peer while unverified, IP headers
+	 * included
+	 */
+	u64			unverified_in;
+	/** @unverified_out: and those sent */
+	u64			unverified_out;
+	/** @unverified_since: when that began, ktime_get_ns() */
+	u64			unverified_since;
+	/** @challenge_at: when the peer is challenged next, 0 for not */
+	u64			challenge_at;
+	/** @challenge_ns: time until the challenge after that */
+	u64			challenge_ns;
+	/** @local: our address */
+	struct in6_addr		local;
+	/** @peer: and the peer's */
+	struct in6_addr		peer;
+
+	/* Sender. */
+	/** @sendq: written, not numbered */
+	struct sk_buff_head	sendq;
+	/** @txq: numbered, not acknowledged, by PSN */
+	struct rb_root		txq;
+	/** @flight: of them, sent and unanswered, by time of sending */
+	struct list_head	flight;
+	/** @rtx: of them, known trimmed, waiting for a pull */
+	struct list_head	rtx;
+	/** @lost: of them, to be sent again without a pull */
+	struct list_head	lost;
+	/** @isn: first PSN */
+	u32			isn;
+	/** @snd_una: lowest PSN not acknowledged */
+	u32			snd_una;
+	/** @snd_nxt: next PSN */
+	u32			snd_nxt;
+	/** @snd_last: highest PSN that left with LAST */
+	u32			snd_last;
+	/** @credit: packets pulled and not sent */
+	u32			credit;
+	/** @pull_rcvd: highest pull counter received */
+	u32			pull_rcvd;
+	/**
+	 * @expect_pulls: packets answered that should have earned a pull, less the
+	 * pulls received; answers overtake one another, so it may be below 0
+	 */
+	s32			expect_pulls;
+	/** @flight_bytes: payload on @flight */
+	u32			flight_bytes;
+	/** @flight_upto_last: of that, at or below @snd_last */
+	u32			flight_upto_last;
+	/** @pushed_since_last: payload pushed above @snd_last, answered or not */
+	u32			pushed_since_last;
+	u32			flight_pkts;
+	u32			rtx_pkts;
+	/** @snd_window: peer's room, by its newest answer */
+	u32			snd_window;
+	/** @window_psn: PSN of that answer */
+	u32			window_psn;
+	u32			sendq_bytes;
+	/** @iw: initial window, packets */
+	u32			iw;
+	/** @mss: payload per packet */
+	u32			mss;
+	/** @ack_share: moving share of ACKs among answers, 0 to 256 */
+	u16			ack_share;
+	/** @large_in: large packets acknowledged, modulo 2^16 */
+	u16			large_in;
+	/** @small_level: doublings of the time for which packets stay small next */
+	u8			small_level;
+	/** @unended: written with MSG_MORE: the beginning of a message */
+	struct sk_buff_head	unended;
+	/** @unended_bytes: how much that is */
+	u32			unended_bytes;
+	/** @more: the application is in the middle of a write */
+	bool			more;
+	/** @corked: MSG_MORE: hold back a tail that is not full */
+	bool			corked;
+	/** @fin_queued: no data will be added to @sendq */
+	bool			fin_queued;
+	/** @fin_sent: FIN has a PSN */
+	bool			fin_sent;
+	/** @opened: something was sent */
+	bool			opened;
+
+	/* Receiver. */
+	/** @ooo: packets beyond a gap, by PSN */
+	struct rb_root		ooo;
+	/** @ooo_len: how many */
+	u32			ooo_len;
+	/** @irs_known: @irs is valid */
+	bool			irs_known;
+	/** @rcv_last: it carried LAST: pulls for missing packets alone */
+	bool			rcv_last;
+	/** @rcv_fin: FIN was received in order */
+	bool			rcv_fin;
+	/**
+	 * @rcv_refused: a packet found no room, and there was no sign of room since:
+	 * no pulls
+	 */
+	bool			rcv_refused;
+	/**
+	 * @low_waits: the packet at @rcv_nxt came trimmed, or may have, and waits for
+	 * a pull
+	 */
+	bool			low_waits;
+	/** @peer_done: peer has nothing unacknowledged and will send nothing again */
+	bool			peer_done;
+	/** @irs: peer's first PSN */
+	u32			irs;
+	/** @rcv_nxt: lowest PSN not received */
+	u32			rcv_nxt;
+	/** @rcv_max: highest PSN heard of */
+	u32			rcv_max;
+	/** @pull_sent: pull counter */
+	u32			pull_sent;
+	/** @pull_told: of it, what the peer was told */
+	u32			pull_told;
+	/** @told_psn: PSN of the newest answer, as the peer knows it */
+	u32			told_psn;
+	/** @pull_owed: pulls earned by arrivals and not granted */
+	u32			pull_owed;
+	/** @reserved: pulled packets that have not arrived */
+	u32			reserved;
+	/**
+	 * @turns_taken: turns had: first-window packets that arrived whole; under
+	 * @pullq's lock
+	 */
+	u32			turns_taken;
+	/** @rcv_bytes: payload received in order, modulo 2^32 */
+	u32			rcv_bytes;
+	/** @read_bytes: of it, read; under the socket lock */
+	u32			read_bytes;
+	/** @rcv_msgs: ends of messages in the receive queue */
+	u32			rcv_msgs;
+	/** @rcv_split: a part of the first was read; under the socket lock */
+	bool			rcv_split;
+	/** @rcv_mss: largest payload seen */
+	u32			rcv_mss;
+	/** @rcv_truesize: largest truesize seen */
+	u32			rcv_truesize;
+	/** @rcv_window: as the newest answer has it */
+	u32			rcv_window;
+	/** @pullq: of the device that packets come in by; NULL: not paced */
+	struct ndp_pullq	*pullq;
+	/** @pullq_dev: device that it was looked up for, compared only */
+	const struct net_device	*pullq_dev;
+	/**
+	 * @elsewhere_in: DATA that came in by other devices, less that by @pullq_dev
+	 */
+	u8			elsewhere_in;
+	/** @pull_node: in @pullq's round, under its lock */
+	struct list_head	pull_node;
+	/** @pull_queued: in @pullq's round, or being served */
+	bool			pull_queued;
+	/** @pull_class: class in which it was queued last, under @pullq's lock */
+	u8			pull_class;
+
+	/* Paths and time. */
+	/** @paths: ways to the peer */
+	struct ndp_paths	*paths;
+	/** @srtt_ns: smoothed RTT, 0 without a sample */
+	u64			srtt_ns;
+	/** @rttvar_ns: its deviation */
+	u64			rttvar_ns;
+	/** @rto_ns: timeout without backoff */
+	u64			rto_ns;
+	/** @rto_floor_ns: least it may be on this link */
+	u64			rto_floor_ns;
+	/** @backoff: doublings of it */
+	u32			backoff;
+	/** @backoff_next: not doubled again before */
+	u64			backoff_next;
+	/**
+	 * @local_backoff: doublings of the time until what the host refused is retried
+	 */
+	u32			local_backoff;
+	/** @small_until: packets stay small until then, 0: they do not */
+	u64			small_until;
+	/**
+	 * @silent_since: first send since the peer was heard; 0: nothing outstanding
+	 */
+	u64			silent_since;
+	/** @probe_at: when to send a PROBE, 0 for not */
+	u64			probe_at;
+	/** @probe_ns: interval of PROBEs */
+	u64			probe_ns;
+	/**
+	 * @stalled_since: first PROBE or NACK since the peer took something, 0: none
+	 * was
+	 */
+	u64			stalled_since;
+	/** @syn_at: when to send a bare opening, 0 for not */
+	u64			syn_at;
+	/** @cork_at: when a tail held back by MSG_MORE leaves anyway, 0: none is */
+	u64			cork_at;
+	/** @keep_at: when keepalive is due, 0: off */
+	u64			keep_at;
+	/** @keep_probes: sent since the peer was heard */
+	u32			keep_probes;
+	/**
+	 * @orphan_since: when the peer of an orphan has last taken something, or the
+	 * socket was closed; 0: a process has it
+	 */
+	u64			orphan_since;
+
+	/** @info: counters for NDP_INFO */
+	struct ndp_info		info;
+};
+
+static inline struct ndp_sock *ndp_sk(const struct sock *sk)
+{
+	return (struct ndp_sock *)sk;
+}
+
+static inline struct sock *ndp_to_sk(struct ndp_sock *np)
+{
+	return &np->inet.sk;
+}
+
+/**
+ * struct ndp6_sock - one of protocol 1, which speaks IPv6 as well
+ * @ndp:	must be first
+ * @inet6:	for the core, by inet6_sk()
+ */
+struct ndp6_sock {
+	struct ndp_sock		ndp;
+	struct ipv6_pinfo	inet6;
+};
+
+/* Is it a socket of messages, SOCK_SEQPACKET? */
+static inline bool ndp_has_messages(const struct ndp_sock *np)
+{
+	return np->inet.sk.sk_type == SOCK_SEQPACKET;
+}
+
+/* Bytes of IP and UDP headers of a connection's packets. */
+static inline u32 ndp_outer_len(const struct ndp_sock *np)
+{
+	return sizeof(struct udphdr) +
+	       (ndp_is_ip4(&np->peer) ? sizeof(struct iphdr) :
+					sizeof(struct ipv6hdr));
+}
+
+/* Lockless readers of the state see what was written before it. */
+static inline void ndp_set_state(struct sock *sk, int state)
+{
+	/* Pairs with smp_load_acquire() in ndp_poll(). */
+	smp_store_release(&sk->sk_state, state);
+}
+
+#endif /* _NDP_SOCK_H */

@@ -322,6 +322,42 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 		close_hard(fd[i]);
 }
 
+/*
+ * While openings need a cookie nothing is pulled from a connection without proof, also
+ * when its reader makes room; once it has shown one, what it had earned is.
+ */
+TEST_F(forged, is_not_pulled_from)
+{
+	unsigned long long pulled;
+	const struct header *h;
+	int fd[4], i;
+	char c;
+
+	for (i = 0; i < 4; i++) {
+		ndp_of(&self->opening)->conn_id++;
+		drop_by_drop(&self->opening, 0);
+		settle();
+		fd[i] = accept(self->listener, NULL, NULL);
+		ASSERT_LE(0, fd[i]);
+	}
+	pulled = stat_of(NEAR, "PulledOut");
+	EXPECT_LT(0, pulled);
+	memset(&heard, 0, sizeof(heard));
+	drop_by_drop(&self->opening, 1);
+	settle();
+	EXPECT_EQ(1, recv(fd[3], &c, 1, 0));
+	EXPECT_EQ(1, recv(fd[3], &c, 1, 0));
+	settle();
+	EXPECT_EQ(pulled, stat_of(NEAR, "PulledOut"));
+	ASSERT_LT(0, heard.count[COOKIE]);
+	h = ndp_of(&heard.last[COOKIE]);
+	tell(&heard.last[COOKIE], COOKIE, 0, 1000, ntohl(h->psn_off), ntohl(h->window));
+	settle();
+	EXPECT_LT(pulled, stat_of(NEAR, "PulledOut"));
+	for (i = 0; i < 4; i++)
+		close_hard(fd[i]);
+}
+
 /* A client of the kernel's: the first large answer waits for a round trip, no other. */
 TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
 {

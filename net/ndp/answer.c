@@ -222,8 +222,7 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 		np->pull_owed = 1;
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
-	else
-		ndp_pull_request(np);
+	ndp_pull_request(np);
 	ndp_send_pull(np);
 	/*
 	 * There is no room: wake the reader to take a part of a message, or less than it

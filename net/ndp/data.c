@@ -81,8 +81,7 @@ static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 		most = missing - min(np->reserved, missing);
 	np->pull_owed += trimmed || !pushed || !np->rcv_last;
 	np->pull_owed = min(np->pull_owed, most);
-	if (!ndp_must_verify(np))
-		ndp_pull_request(np);
+	ndp_pull_request(np);
 }
 
 static void ndp_answer(struct ndp_sock *np, enum ndp_type type,

@@ -225,10 +225,12 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 
 /*
  * After a refusal only the lowest missing packet is pulled, if it waits for that: it has
- * a slot of its own.
+ * a slot of its own.  A peer that has to verify its address is not pulled from before.
  */
 static bool ndp_pull_pending(const struct ndp_sock *np)
 {
+	if (ndp_must_verify(np))
+		return false;
 	if (np->rcv_refused && !(np->low_waits && !np->reserved))
 		return false;
 	return np->pull_owed && ndp_room(np);

@@ -322,6 +322,26 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 		close_hard(fd[i]);
 }
 
+/* Packets that keep coming bring the next challenge nearer and the end no further. */
+TEST_F_TIMEOUT(forged, goes_on_and_stops, LONG)
+{
+	int fd, i;
+
+	ndp_of(&self->opening)->conn_id++;
+	drop_by_drop(&self->opening, 0);
+	settle();
+	fd = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, fd);
+	for (i = 0; i < 25; i++) {
+		forward_packets_for(1000);
+		drop_by_drop(&self->opening, 0);
+	}
+	EXPECT_EQ(0, get_int(fd, SOL_SOCKET, SO_ERROR));
+	forward_packets_for(10000);
+	EXPECT_EQ(ETIMEDOUT, get_int(fd, SOL_SOCKET, SO_ERROR));
+	close_hard(fd);
+}
+
 /*
  * While openings need a cookie nothing is pulled from a connection without proof, also
  * when its reader makes room; once it has shown one, what it had earned is.

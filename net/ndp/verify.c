@@ -234,8 +234,10 @@ bool ndp_check_challenge(struct ndp_sock *np, u64 now)
 	if (now - np->unverified_since >= ndp_unverified_limit(np))
 		return true;
 	ndp_challenge(np);
-	np->challenge_at = now + np->challenge_ns;
-	np->challenge_ns *= 2;
+	/* However often it doubled: the end comes in time. */
+	np->challenge_at = min(now + np->challenge_ns,
+			       np->unverified_since + NDP_GIVE_UP);
+	np->challenge_ns = min(2 * np->challenge_ns, NDP_GIVE_UP);
 	return false;
 }
 

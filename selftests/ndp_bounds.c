@@ -254,6 +254,35 @@ TEST_F_TIMEOUT(bounds, tombstone_of_the_peers_reset, 400)
 	close(l);
 }
 
+/*
+ * Connections that a user opens and closes leave tombstones in half of the table at
+ * most: listeners of others open without cookies.
+ */
+TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
+{
+	int l = listening(8), s, a, id, i;
+	char c;
+
+	ASSERT_LE(0, l);
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+	ASSERT_TRUE(set_sysctl(NEAR, "tombstones_max", 20));
+	for (i = 0; i < 40; i++) {
+		s = connect_and_send(i);
+		a = let_in(l, &id);
+		ASSERT_LE(0, a);
+		EXPECT_EQ(i, id);
+		/* To the end, so that both know of it. */
+		close(s);
+		EXPECT_EQ(0, recv(a, &c, 1, 0));
+		close(a);
+	}
+	EXPECT_EQ(10, stat_of(NEAR, "Tombstones"));
+	EXPECT_LT(0, stat_of(FAR, "Tombstones"));
+	close(l);
+	ASSERT_TRUE(set_sysctl(NEAR, "tombstones_max", TOMBSTONES_MAX));
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+}
+
 /* One that is sent from another address of the near end. */
 static int connect_from(int host, int id)
 {

@@ -23,10 +23,16 @@ static unsigned int ndp_start;
 module_param_named(start, ndp_start, uint, 0600);
 MODULE_PARM_DESC(start, "for tests: PSNs, pull counters and byte counts of new connections begin here, at both ends (default 0: PSNs at random)");
 
-/* An initiator that never sent a packet needs no tombstone. */
+/*
+ * An initiator that never sent a packet needs no tombstone.  No copy can open its end
+ * again: where there are many its tombstone is left out, and a peer that asks for it is
+ * answered as a stranger.
+ */
 static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 {
-	return np->acceptor || np->opened;
+	if (np->acceptor)
+		return true;
+	return np->opened && !ndp_tomb_half_full(ndp_pernet(sock_net(&np->inet.sk)));
 }
 
 /**

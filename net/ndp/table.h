@@ -78,6 +78,7 @@ void ndp_entry_remove(struct ndp_entry *e);
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);
 bool ndp_tomb_full(const struct ndp_net *nn);
+bool ndp_tomb_half_full(const struct ndp_net *nn);
 bool ndp_tomb_refuses(const struct ndp_net *nn, const struct ndp_key *key);
 u64 ndp_tomb_time(bool brief);
 void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb,

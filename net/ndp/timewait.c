@@ -15,7 +15,8 @@
  * (cookie.c), unless we abort them.  There is room for twice as many and some to
  * spare.  A peer may have as many tombstones as there are places left, and opens
  * nothing while it has more: one that leaves them as fast as it can fills half of
- * the room, two such fill two thirds, and a stranger always finds a place.  A reboot
+ * the room, two such fill two thirds, and a stranger always finds a place.  Connections
+ * that this host opened leave theirs only while half of the table is free.  A reboot
  * forgets all.
  */
 #include "table.h"
@@ -37,6 +38,21 @@ struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp)
 bool ndp_tomb_full(const struct ndp_net *nn)
 {
 	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max);
+}
+
+/**
+ * ndp_tomb_half_full - is half of what there may be there?
+ * @nn:		namespace
+ *
+ * Then connections that this host opened leave none: any user makes those, and a full
+ * table has strangers pay a round trip for a cookie.
+ *
+ * Context: any.
+ * Return: yes.
+ */
+bool ndp_tomb_half_full(const struct ndp_net *nn)
+{
+	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max) / 2;
 }
 
 /*

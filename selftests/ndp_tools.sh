@@ -126,9 +126,11 @@ is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
 head -c 3000000 /dev/urandom >"$TMP/there"
 head -c 1000000 /dev/urandom >"$TMP/back"
 # A first window that comes before its listener may be refused by its first packet and
-# accepted by its last, so nobody connects before that.
+# accepted by its last, so nobody connects before that.  What the listener before has said
+# is wiped out first.
 listens() { wait_for 20 grep -q "listening on port" "$TMP/err" || die "no listener"; }
 for proto in ndp tcp; do
+	: >"$TMP/err"
 	in_ns "$H1" ndp_cat -v -p $proto -l 5001 <"$TMP/back" >"$TMP/got.there" 2>"$TMP/err" &
 	server=$!
 	listens
@@ -160,6 +162,7 @@ END
 { printf 'reset me'; cat "$TMP/there"; } >"$TMP/both"
 for proto in ndp tcp; do
 	rm -f "$TMP/go"
+	: >"$TMP/err"
 	background ip netns exec "$H1" ndp_cat -v -p $proto -l -k 0 5002 \
 		</dev/null >"$TMP/got" 2>"$TMP/err"
 	server=$PID

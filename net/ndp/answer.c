@@ -17,13 +17,20 @@
  */
 #define NDP_BOUNCES_MAX		8
 
-/*
- * Answers overtake one another.  The newest has the highest pull counter, and of those
- * the highest PSN, of what was sent.
+/**
+ * ndp_rcv_window - an answer tells of the peer's room
+ * @np:		connection
+ * @nh:		its header
+ * @newer:	by how much the transport's own counter in it is newer than what came
+ *		before
+ *
+ * Answers overtake one another.  The newest has the highest counter, and of those the
+ * highest PSN, of what was sent.
+ *
+ * Context: np->lock held.
  */
-static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
+void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer)
 {
-	s32 newer = ntohl(nh->pull) - np->pull_rcvd;
 	u32 psn = ntohl(nh->psn);
 
 	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)) ||
@@ -33,31 +40,8 @@ static void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh)
 	np->snd_window = ntohl(nh->window);
 }
 
-static void ndp_rcv_credit(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	u32 pull = ntohl(nh->pull);
-	u32 advance = pull - np->pull_rcvd;
-	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
-
-	if ((s32)advance <= NDP_MAX_WINDOW)
-		ndp_rcv_window(np, nh);
-	if ((s32)advance <= 0)
-		return;
-	/* A peer cannot have earned more pulls than packets fit into the largest window. */
-	if (advance > NDP_MAX_WINDOW) {
-		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
-		return;
-	}
-	np->pull_rcvd = pull;
-	np->info.pulls_in += advance;
-	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
-	np->credit = min(np->credit + advance, keep);
-	np->expect_pulls = max_t(s32, np->expect_pulls - (s32)advance,
-				 -(s32)np->iw);
-	np->probe_at = 0;
-}
-
-static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
+static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
+			   bool cumulative)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
@@ -69,13 +53,8 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb)
 	if (np->orphan_since)
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
-	if (cb->rtx || psn_before(np->snd_last, cb->psn))
-		np->expect_pulls++;
+	np->tp->acked(np, cb, cumulative);
 	ndp_tx_done(np, skb);
-	/* After LAST the receiver pulls only missing packets. */
-	if (np->snd_last == np->snd_nxt - 1)
-		np->expect_pulls = min_t(s32, np->expect_pulls,
-					 np->rtx_pkts + np->flight_pkts);
 }
 
 /*
@@ -92,7 +71,14 @@ static void ndp_tell_done(struct ndp_sock *np)
 		ndp_orphan_limit(np, true);
 }
 
-static void ndp_acked(struct ndp_sock *np, bool was_done)
+/**
+ * ndp_acked - packets were acknowledged
+ * @np:		connection
+ * @was_done:	ndp_fin_acked() before that
+ *
+ * Context: np->lock held; the caller has a reference.
+ */
+void ndp_acked(struct ndp_sock *np, bool was_done)
 {
 	struct sock *sk = ndp_to_sk(np);
 
@@ -115,7 +101,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 
 	np->info.acks_in++;
 	if (nh->flags & NDP_F_PULL)
-		ndp_rcv_credit(np, nh);
+		np->tp->granted(np, nh);
 	if (nh->flags & NDP_F_LAST)
 		np->peer_done = true;
 	if (skb) {
@@ -125,9 +111,8 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 			ndp_rtt_answer(np, cb);
 		if (path < np->paths->n)
 			ndp_path_good(np->paths, path);
-		np->ack_share += (256 - np->ack_share) / 16;
 		ndp_verified_by_answer(np, cb, path);
-		ndp_ack_packet(np, skb);
+		ndp_ack_packet(np, skb, false);
 	}
 	ndp_acked(np, done);
 }
@@ -140,7 +125,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 
 	np->info.nacks_in++;
 	if (nh->flags & NDP_F_PULL)
-		ndp_rcv_credit(np, nh);
+		np->tp->granted(np, nh);
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);
@@ -149,20 +134,30 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
 		return;
 	ndp_path_trimmed(np, cb->path);
-	np->ack_share -= np->ack_share / 16;
 	if (!np->stalled_since)
 		np->stalled_since = ktime_get_ns();
 	ndp_rto_restart(np);
 	cb->bounces = 0;
-	np->expect_pulls++;
+	np->tp->nacked(np, cb);
 	ndp_tx_nacked(np, skb);
 }
 
-/* A PULL acknowledges all packets below its PSN. */
-static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
+/**
+ * ndp_rcv_cumulative - a number acknowledges all packets below it
+ * @np:		connection
+ * @psn:	number
+ *
+ * That of an unverified peer could be a guess that hits many packets, and is ignored.
+ * The caller calls ndp_acked() if ndp_sock.snd_una has moved.
+ *
+ * Context: np->lock held.
+ */
+void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 {
 	struct rb_node *node;
 
+	if (ndp_is_unverified(np))
+		return;
 	if (psn - np->snd_una > np->snd_nxt - np->snd_una)
 		return;
 	while ((node = rb_first(&np->txq))) {
@@ -171,65 +166,8 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
 			break;
 		ndp_path_good(np->paths, ndp_tx_cb(skb)->path);
-		ndp_ack_packet(np, skb);
+		ndp_ack_packet(np, skb, true);
 	}
-}
-
-/*
- * The peer owes us nothing, and what we have sent was answered: start over as
- * after idleness, within its room.  This PULL tells of it, also if it is below a gap and
- * has a lower PSN than the newest answer.
- */
-static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	if (np->flight_pkts)
-		return;
-	np->snd_window = ntohl(nh->window);
-	np->snd_last = np->snd_nxt - 1;
-	np->flight_upto_last = 0;
-	np->pushed_since_last = 0;
-	np->expect_pulls = 0;
-	ndp_tx_all_lost(np, &np->rtx, false);
-}
-
-static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	bool done = ndp_fin_acked(np);
-	u32 una = np->snd_una;
-
-	ndp_rcv_credit(np, nh);
-	/* A cumulative number of an unverified peer could be a guess that hits many packets. */
-	if (!ndp_is_unverified(np))
-		ndp_rcv_cumulative(np, ntohl(nh->psn));
-	if (nh->flags & NDP_F_LAST && nh->window && !np->credit)
-		ndp_restart(np, nh);
-	if (np->snd_una != una)
-		ndp_acked(np, done);
-}
-
-/*
- * The peer has data and no credit: tell it how things stand.  It has waited for
- * longer than a round trip, so that nothing that was pulled is still to come: pulls
- * that found it with nothing to send were forgotten.
- */
-static void ndp_rcv_probe(struct ndp_sock *np)
-{
-	np->reserved = 0;
-	np->rcv_refused = false;
-	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
-	if (!np->pull_owed &&
-	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))
-		np->pull_owed = 1;
-	if (ndp_must_verify(np))
-		ndp_challenge(np);
-	ndp_pull_request(np);
-	ndp_send_pull(np);
-	/*
-	 * There is no room: wake the reader to take a part of a message, or less than it
-	 * waits for.
-	 */
-	if (ndp_readable(np))
-		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
 
 /**
@@ -237,12 +175,9 @@ static void ndp_rcv_probe(struct ndp_sock *np)
  * @np:		connection
  * @nh:		its header
  *
- * Section 3.2.4.  The packet is sent again if most packets are getting through and this
- * was the fault of one path, or if it was pulled: the receiver counts on its arrival; or
- * if it is a FIN, of which the receiver does not even know.  Otherwise it waits for a
- * pull; when none is to be expected, as when all that was outstanding has come back,
- * ndp_output_one() sends it.  One that comes back time after time waits for its timeout:
- * the queue that it found full is not asked each round trip.
+ * Section 3.2.4.  The transport says whether the packet is sent again or waits.  One that
+ * comes back time after time waits for its timeout: the queue that it found full is not
+ * asked each round trip.
  *
  * Context: np->lock held; the caller calls ndp_output().
  */
@@ -266,7 +201,7 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	}
 	cb->bounces++;
 	ndp_rto_restart(np);
-	if (np->ack_share > 128 || cb->pulled || cb->fin) {
+	if (np->tp->returned(np, cb)) {
 		NDP_INC(net, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {
@@ -290,6 +225,19 @@ static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
 		ndp_tx_lost(np, skb);
 }
 
+/*
+ * The peer has data and no leave to send it.  If there is no room wake the reader, to take
+ * a part of a message, or less than it waits for.
+ */
+static void ndp_rcv_probe(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	if (ndp_must_verify(np))
+		ndp_challenge(np);
+	np->tp->control(np, nh);
+	if (ndp_readable(np))
+		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
+}
+
 /* The initiator shows a cookie that it was asked for, or a token that it was given. */
 static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -306,9 +254,8 @@ static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!ndp_cookie_good(nn, &np->entry.key, nh))
 		return;
 	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
-	/* The packets that were refused without the cookie are pulled now. */
-	ndp_pull_request(np);
-	ndp_send_pull(np);
+	/* The packets that were refused without the cookie are asked for now. */
+	np->tp->more(np, true);
 }
 
 /* The acceptor asks for proof of our address, or gives a token for later. */
@@ -356,7 +303,7 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 	struct net *net = sock_net(ndp_to_sk(np));
 
-	ndp_pull_header(np, skb->dev);
+	np->tp->header(np, skb->dev);
 	switch (ndp_hdr_type(nh)) {
 	case NDP_ACK:
 		NDP_INC(net, ACK_IN);
@@ -368,11 +315,11 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 		break;
 	case NDP_PULL:
 		NDP_INC(net, PULL_IN);
-		ndp_rcv_pull(np, nh);
+		np->tp->control(np, nh);
 		break;
 	case NDP_PROBE:
 		NDP_INC(net, PROBE_IN);
-		ndp_rcv_probe(np);
+		ndp_rcv_probe(np, nh);
 		break;
 	case NDP_COOKIE:
 		NDP_INC(net, COOKIE_IN);

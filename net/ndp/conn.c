@@ -110,8 +110,6 @@ void ndp_conn_clear(struct ndp_sock *np)
 	INIT_LIST_HEAD(&np->flight);
 	INIT_LIST_HEAD(&np->rtx);
 	INIT_LIST_HEAD(&np->lost);
-	INIT_LIST_HEAD(&np->pull_node);
-	np->ack_share = 128;
 	np->timer_at = U64_MAX;
 	np->rto_ns = NDP_RTO_MIN;
 	np->probe_ns = NDP_PROBE_MIN;
@@ -155,15 +153,13 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	np->isn = start ?: get_random_u32();
 	/* With the random PSN these are 48 bits that only a receiver of the packet can echo. */
 	np->path_mask = np->acceptor ? get_random_u32() : 0;
-	np->pull_sent = start;
-	np->pull_told = start;
-	np->pull_rcvd = start;
 	np->rcv_bytes = start;
 	np->read_bytes = start;
 	np->window_psn = np->isn;
 	np->snd_una = np->isn;
 	np->snd_nxt = np->isn;
 	np->snd_last = np->isn - 1;
+	np->tp->init(np, start);
 	return 0;
 }
 
@@ -208,7 +204,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 		WRITE_ONCE(sk->sk_err, err);
 	ndp_conn_unhash(np, true);
 	ndp_timer_stop(np);
-	ndp_pull_detach(np);
+	np->tp->detach(np);
 	ndp_conn_purge(np);
 	sk->sk_write_space(sk);
 	sk_error_report(sk);
@@ -226,7 +222,7 @@ void ndp_conn_end(struct ndp_sock *np)
 	ndp_set_state(ndp_to_sk(np), TCP_CLOSE);
 	ndp_conn_unhash(np, false);
 	ndp_timer_stop(np);
-	ndp_pull_detach(np);
+	np->tp->detach(np);
 	ndp_conn_purge(np);
 }
 
@@ -353,7 +349,6 @@ void ndp_conn_purge(struct ndp_sock *np)
 	np->sendq_bytes = 0;
 	ndp_conn_purge_unended(np);
 	ndp_conn_purge_ooo(np);
-	np->credit = 0;
 	if (sock_flag(ndp_to_sk(np), SOCK_DEAD))
 		ndp_conn_purge_read(np);
 }

@@ -84,7 +84,8 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 			      u16 pathno);
 void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags);
-void ndp_send_pull(struct ndp_sock *np);
+u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
+		     u16 echo_path, u32 psn_off);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
@@ -167,6 +168,9 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
 bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
 
 /* answer.c */
+void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer);
+void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn);
+void ndp_acked(struct ndp_sock *np, bool was_done);
 void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
 

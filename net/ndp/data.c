@@ -3,20 +3,9 @@
  * AF_NDP receiving: DATA and FIN (NDP paper, section 3.2).
  *
  * Every DATA packet is answered at once: ACK when it is whole, NACK when it
- * was trimmed, and each earns its sender a pull (pull.c).  A packet whose
+ * was trimmed; the transport says what the answer grants.  A packet whose
  * payload CRC is wrong, or for which there is no room, is answered as if it
- * had been trimmed.  Duplicates are acknowledged again and earn nothing.
- *
- * LAST on the highest PSN heard of ends pulling for new data: from there on no
- * more pulls are owed than packets are missing that were not pulled yet.
- *
- * What finds no room is refused: it is answered as if it had been trimmed, and from then
- * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
- * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
- * so, because it has a slot of its own.  A refused packet hence comes back no faster than
- * room can appear, but for one packet for each pull granted before the refusal: an initial
- * window at most.  A FIN in order takes no room, and is never refused.  A packet that
- * arrives trimmed or damaged each time is pulled once a round trip.
+ * had been trimmed.  Duplicates are acknowledged again.
  *
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
@@ -41,47 +30,13 @@ static bool ndp_crc_ok(struct sk_buff *skb)
 	       ndp_skb_crc(skb, off, len);
 }
 
-/* The highest PSN heard of decides whether new data is pulled. */
+/* The highest PSN heard of tells whether there is more to come. */
 static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 {
-	if (psn_before(np->rcv_max, psn)) {
-		np->rcv_max = psn;
-		np->rcv_last = nh->flags & NDP_F_LAST;
-	}
-	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
-	if (np->rcv_last && !ndp_has_gap(np)) {
-		np->reserved = 0;
-		ndp_pull_forget_turns(np);
-	}
-}
-
-static bool ndp_was_pushed(const struct ndphdr *nh)
-{
-	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
-}
-
-/* A pulled packet's arrival releases the room that its pull reserved. */
-static void ndp_note_pulled(struct ndp_sock *np, bool pushed, bool trimmed)
-{
-	ndp_pull_feedback(np, !pushed, trimmed);
-	if (!pushed && np->reserved)
-		np->reserved--;
-}
-
-/*
- * A packet has arrived and was noted.  After LAST a whole one of the first
- * window earns nothing: what is missing is on its way as it was.
- */
-static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
-{
-	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
-	u32 most = NDP_MAX_WINDOW;
-
-	if (np->rcv_last)
-		most = missing - min(np->reserved, missing);
-	np->pull_owed += trimmed || !pushed || !np->rcv_last;
-	np->pull_owed = min(np->pull_owed, most);
-	ndp_pull_request(np);
+	if (!psn_before(np->rcv_max, psn))
+		return;
+	np->rcv_max = psn;
+	np->rcv_last = nh->flags & NDP_F_LAST;
 }
 
 static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
@@ -96,30 +51,18 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
 }
 
-/* Send a PULL if more pulls were granted than the answer carried. */
-static void ndp_tell_pulls(struct ndp_sock *np)
-{
-	if (np->pull_told != np->pull_sent)
-		ndp_send_pull(np);
-}
-
 /* Handle a packet that was trimmed, corrupted or refused for lack of room. */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 			    enum ndp_arrival how)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
-	if (how == NDP_ARRIVED_REFUSED) {
-		np->rcv_refused = true;
-		/* One of this size is what there must be room for. */
+	/* One of this size is what there must be room for. */
+	if (how == NDP_ARRIVED_REFUSED)
 		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
-	} else if (ntohl(nh->psn) == np->rcv_nxt) {
-		np->low_waits = true;
-	}
-	ndp_pull_header(np, skb->dev);
+	np->tp->arrived(np, nh, skb->dev, how);
 	ndp_note_last(np, nh, ntohl(nh->psn));
-	ndp_note_pulled(np, ndp_was_pushed(nh), true);
-	ndp_earn_pull(np, ndp_was_pushed(nh), true);
+	np->tp->answer(np, nh, how);
 	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb));
 	kfree_skb(skb);
 }
@@ -151,11 +94,11 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	np->tp->arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
 	ndp_rcv_strip(skb, &nh);
-	ndp_note_pulled(np, ndp_was_pushed(&nh), false);
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, ntohl(nh.psn));
-	ndp_earn_pull(np, ndp_was_pushed(&nh), false);
+	np->tp->answer(np, &nh, NDP_ARRIVED_WHOLE);
 	ndp_answer(np, NDP_ACK, &nh, tos);
 	ndp_conn_check_done(np);
 }
@@ -191,7 +134,6 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
-	ndp_pull_device(np, skb->dev);
 	if (ndp_hdr_type(nh) == NDP_FIN)
 		NDP_INC(net, FIN_IN);
 	else if (!nh->len)
@@ -208,8 +150,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
 		np->info.dups_in++;
-		if (!ndp_was_pushed(nh) && np->reserved)
-			np->reserved--;
+		np->tp->arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
 		kfree_skb(skb);
@@ -232,7 +173,6 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	} else {
 		ndp_rcv_trimmed(np, skb, how);
 	}
-	ndp_tell_pulls(np);
 }
 
 /**

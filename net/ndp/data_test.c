@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: packet numbers at their wrap, and pulls that are owed.
+ * KUnit: packet numbers at their wrap.
  */
 #include <kunit/test.h>
 #include "data.c"
@@ -44,36 +44,9 @@ static void ndp_psn_test_last(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, np->rcv_last);
 }
 
-/* After LAST no more pulls are owed than packets are missing and not pulled. */
-static void ndp_psn_test_owed(struct kunit *test)
-{
-	struct ndp_sock *np = ndp_psn_test_sock(test, U32_MAX - 2);
-	struct ndphdr plain = { }, last = { .flags = NDP_F_LAST };
-	int i;
-
-	/* Too little room for a pull, so that all stay owed. */
-	np->rcv_truesize = 1;
-	np->reserved = 1;
-	np->pull_owed = 0;
-	ndp_note_last(np, &plain, np->rcv_nxt + 9);
-	for (i = 0; i < 30; i++)
-		ndp_earn_pull(np, true, false);
-	KUNIT_EXPECT_EQ(test, np->pull_owed, 30);
-	ndp_note_last(np, &last, np->rcv_nxt + 10);
-	ndp_earn_pull(np, true, false);
-	KUNIT_EXPECT_EQ(test, np->pull_owed, 11 - 1);
-	np->reserved = 4;
-	ndp_earn_pull(np, false, true);
-	KUNIT_EXPECT_EQ(test, np->pull_owed, 11 - 4);
-	np->reserved = 100;
-	ndp_earn_pull(np, false, true);
-	KUNIT_EXPECT_EQ(test, np->pull_owed, 0);
-}
-
 static struct kunit_case ndp_psn_cases[] = {
 	KUNIT_CASE(ndp_psn_test_before),
 	KUNIT_CASE(ndp_psn_test_last),
-	KUNIT_CASE(ndp_psn_test_owed),
 	{}
 };
 

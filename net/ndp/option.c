@@ -38,14 +38,12 @@ static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 	info->rttvar_us = div_u64(np->rttvar_ns, NSEC_PER_USEC);
 	info->snd_inflight = np->flight_pkts;
 	info->snd_rtx_queue = np->rtx_pkts;
-	info->snd_credit = np->credit;
 	info->snd_window = np->snd_window;
 	info->rcv_window = np->rcv_window;
 	info->rcv_ooo = np->ooo_len;
-	info->pull_pending = np->pull_owed;
 	info->notsent_bytes = np->sendq_bytes;
-	info->pull_rate_bps = ndp_pull_rate(np);
 	info->conn_id = be64_to_cpu(np->entry.key.conn_id);
+	np->tp->info(np, info);
 	spin_unlock_bh(&np->lock);
 }
 
@@ -56,7 +54,7 @@ static int ndp_set_priority(struct ndp_sock *np, int val)
 		return -ERANGE;
 	spin_lock_bh(&np->lock);
 	WRITE_ONCE(np->priority, val);
-	ndp_pull_reorder(np);
+	np->tp->reorder(np);
 	spin_unlock_bh(&np->lock);
 	return 0;
 }

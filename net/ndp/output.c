@@ -2,25 +2,15 @@
 /*
  * AF_NDP sending: what may leave.
  *
- * The rules (NDP paper, section 3.2, and where it is silent, ours):
+ * A transport says which packet may leave; lost ones are offered to it first, then those
+ * NACKed, then new ones.  The core asks what holds for all:
  *
- * - The first window is pushed; after it nothing new leaves without a pull.
- *   A pull sends what waits for retransmission first, then new data.
- * - The packet that empties the send queue carries LAST: the receiver stops
- *   pulling, and what the application writes later is pushed again.
- * - What is pushed stays within one initial window and the peer's room.
- *   Counted are the bytes in flight up to the last LAST, which only ACKs
- *   return, and all bytes pushed since, which return by pulls, so that no
- *   packet is replaced twice.
- * - New data never brings the bytes in flight above one initial window.
- * - A packet known lost leaves without a pull, on another path.
  * - At most two of a socket's packets wait in the local qdisc; the skb's
  *   destructor tells when one has left.
  *
  * A packet's number, payload and CRC are fixed when it first leaves.
  *
- * Non-goals: congestion control; the fabric needs none (section 3.2,
- * "Congestion Control").
+ * Non-goals: who may send how much (credit.c).
  */
 #include "conn.h"
 
@@ -85,7 +75,7 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
 		flags |= NDP_F_MSG;
 	if (cb->rtx)
 		flags |= NDP_F_RTX;
-	if (opening || (pushed && !cb->rtx))
+	if (opening || pushed)
 		flags |= NDP_F_SYN;
 	return flags;
 }
@@ -149,10 +139,11 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
  * afterwards, whatever became of it: what the local qdisc refused, or what no
  * memory or route was there for, is tried again soon.
  */
-static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb,
-			    bool pushed)
+static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	/* Nobody has asked for it; what is sent again has no SYN of a first window. */
+	bool pushed = !cb->pulled && !cb->rtx;
 	u64 wait, now = ktime_get_ns();
 	u32 limit = ndp_mtu_limit(np);
 	struct sk_buff *out;
@@ -217,66 +208,38 @@ static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 	ndp_tx_insert(np, skb);
 }
 
-/* LAST was sent: data written later is pushed without pulls. */
 static void ndp_mark_last(struct ndp_sock *np, struct sk_buff *skb)
 {
 	np->snd_last = ndp_tx_cb(skb)->psn;
 	np->flight_upto_last = np->flight_bytes;
-	np->pushed_since_last = 0;
-	/* The receiver now pulls only packets that wait for retransmission. */
-	np->expect_pulls = min_t(s32, np->expect_pulls, np->rtx_pkts);
 }
 
-static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb, bool fin,
-			 bool pushed)
+/* Number a packet and send it.  @what: NDP_SEND_NEW or NDP_SEND_EMPTY. */
+static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb,
+			 enum ndp_send what, bool fin)
 {
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
 	ndp_number(np, skb, fin);
-	ndp_tx_cb(skb)->pulled = !pushed;
-	ndp_send_packet(np, skb, pushed);
-	if (pushed)
-		np->pushed_since_last += skb->len;
-	if (ndp_tx_cb(skb)->flags & NDP_F_LAST)
+	np->tp->sent(np, cb, what, skb->len);
+	ndp_send_packet(np, skb);
+	if (cb->flags & NDP_F_LAST)
 		ndp_mark_last(np, skb);
 }
 
-static void ndp_resend(struct ndp_sock *np, struct sk_buff *skb)
+static bool ndp_resend(struct ndp_sock *np, struct sk_buff *skb,
+		       enum ndp_send what)
 {
-	ndp_tx_cb(skb)->rtx = 1;
-	list_del_init(&ndp_tx_cb(skb)->list);
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+	if (ndp_unverified_holds(np, skb->len))
+		return false;
+	np->tp->sent(np, cb, what, skb->len);
+	cb->rtx = 1;
+	list_del_init(&cb->list);
 	np->rtx_pkts--;
-	ndp_send_packet(np, skb, false);
-}
-
-/* Of the packets that wait for a pull, the lowest missing one, else who waits longest. */
-static struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
-{
-	struct rb_node *node = rb_first(&np->txq);
-
-	if (list_empty(&np->rtx))
-		return NULL;
-	if (ndp_tx_cb(rb_to_skb(node))->state == NDP_TX_NACKED)
-		return rb_to_skb(node);
-	return ndp_tx_first(&np->rtx);
-}
-
-static u32 ndp_iw_bytes(const struct ndp_sock *np)
-{
-	return np->iw * np->mss;
-}
-
-static bool ndp_may_push(const struct ndp_sock *np, u32 len)
-{
-	u32 window = min(ndp_iw_bytes(np), np->snd_window);
-	u32 used = np->flight_upto_last + np->pushed_since_last;
-
-	/* If nothing is in use, any advertised room is enough for one packet. */
-	return used + len <= window || (!used && window);
-}
-
-static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
-{
-	return np->credit && (!np->flight_bytes ||
-			      np->flight_bytes + len <= ndp_iw_bytes(np));
+	ndp_send_packet(np, skb);
+	return true;
 }
 
 /* Hold back a partial segment that MSG_MORE may still fill. */
@@ -289,7 +252,6 @@ static bool ndp_held_back(const struct ndp_sock *np, const struct sk_buff *skb)
 static bool ndp_output_new(struct ndp_sock *np)
 {
 	struct sk_buff *skb = skb_peek(&np->sendq);
-	bool pulled;
 
 	if (!skb || ndp_held_back(np, skb) ||
 	    np->snd_nxt - np->snd_una >= NDP_MAX_WINDOW)
@@ -297,13 +259,11 @@ static bool ndp_output_new(struct ndp_sock *np)
 	ndp_mtu_cut(np, skb, ndp_unverified_most(np));
 	if (ndp_unverified_holds(np, skb->len))
 		return false;
-	pulled = ndp_may_pull(np, skb->len);
-	if (!pulled && !ndp_may_push(np, skb->len))
+	if (!np->tp->may_send(np, NDP_SEND_NEW, skb->len))
 		return false;
-	np->credit -= pulled;
 	__skb_unlink(skb, &np->sendq);
 	np->sendq_bytes -= skb->len;
-	ndp_send_new(np, skb, false, !pulled);
+	ndp_send_new(np, skb, NDP_SEND_NEW, false);
 	return true;
 }
 
@@ -315,8 +275,19 @@ static bool ndp_output_empty(struct ndp_sock *np, bool fin)
 	if (!skb)
 		return false;
 	ndp_wmem_charge(np, skb);
-	ndp_send_new(np, skb, fin, true);
+	ndp_send_new(np, skb, NDP_SEND_EMPTY, fin);
 	return true;
+}
+
+static bool ndp_output_fin(struct ndp_sock *np)
+{
+	if (!np->fin_queued || np->fin_sent || !skb_queue_empty(&np->sendq))
+		return false;
+	if (ndp_unverified_holds(np, 0) ||
+	    !np->tp->may_send(np, NDP_SEND_EMPTY, 0))
+		return false;
+	np->fin_sent = ndp_output_empty(np, true);
+	return np->fin_sent;
 }
 
 static bool ndp_output_one(struct ndp_sock *np)
@@ -324,39 +295,17 @@ static bool ndp_output_one(struct ndp_sock *np)
 	struct sk_buff *skb;
 
 	skb = ndp_tx_first(&np->lost);
-	if (skb) {
-		if (ndp_unverified_holds(np, skb->len))
-			return false;
-		ndp_resend(np, skb);
-		return true;
-	}
+	if (skb)
+		return np->tp->may_send(np, NDP_SEND_LOST, 0) &&
+		       ndp_resend(np, skb, NDP_SEND_LOST);
 	skb = ndp_rtx_first(np);
-	if (skb && np->credit) {
-		if (ndp_unverified_holds(np, skb->len))
-			return false;
-		np->credit--;
-		ndp_tx_cb(skb)->pulled = 1;
-		ndp_resend(np, skb);
-		return true;
-	}
+	if (skb && np->tp->may_send(np, NDP_SEND_NACKED, 0))
+		return ndp_resend(np, skb, NDP_SEND_NACKED);
 	if (ndp_output_new(np))
 		return true;
-	if (np->fin_queued && !np->fin_sent && skb_queue_empty(&np->sendq)) {
-		if (ndp_unverified_holds(np, 0))
-			return false;
-		np->fin_sent = ndp_output_empty(np, true);
-		return np->fin_sent;
-	}
-	/*
-	 * Trimmed or returned packets wait, nobody is going to pull them and
-	 * nothing is under way that could change that: keep the clock going
-	 * (section 3.2.4).
-	 */
-	if (skb && !np->flight_pkts && np->expect_pulls <= 0) {
-		ndp_tx_lost(np, skb);
+	if (ndp_output_fin(np))
 		return true;
-	}
-	return false;
+	return np->tp->stalled(np);
 }
 
 /*
@@ -389,15 +338,12 @@ void ndp_output(struct ndp_sock *np)
 	while (!ndp_qdisc_full(np) && ndp_output_one(np))
 		;
 	/*
-	 * All is sent and answered, and the receiver knows by LAST that it is all:
-	 * credit that is left asks for nothing.  A queue that ran empty in the middle
-	 * of a write keeps it, since the receiver counts on what it has pulled.
+	 * All is sent and answered, and the receiver knows by LAST that it is all.  A queue
+	 * that ran empty in the middle of a write is not idle.
 	 */
 	if (np->snd_una == np->snd_nxt && np->snd_last == np->snd_nxt - 1 &&
-	    skb_queue_empty(&np->sendq)) {
-		np->credit = 0;
-		np->expect_pulls = 0;
-	}
+	    skb_queue_empty(&np->sendq))
+		np->tp->idle(np);
 	if (!ndp_is_stuck(np))
 		np->probe_at = 0;
 	else if (!np->probe_at)

@@ -7,6 +7,7 @@
 
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/ndp_transport.h>
 #include <net/ndp_wire.h>
 
 /* The NDP header of a packet whose transport header is at UDP. */
@@ -19,14 +20,6 @@ static inline bool psn_before(u32 a, u32 b)
 {
 	return (s32)(a - b) < 0;
 }
-
-/* How a DATA or FIN packet arrived. */
-enum ndp_arrival {
-	NDP_ARRIVED_WHOLE,
-	NDP_ARRIVED_TRIMMED,
-	NDP_ARRIVED_WRONG,	/* longer than it says */
-	NDP_ARRIVED_REFUSED,	/* whole, and there is no room */
-};
 
 /* Whole, trimmed or wrong, by its lengths. */
 static inline enum ndp_arrival ndp_arrival(const struct sk_buff *skb)

@@ -144,14 +144,15 @@ u64 ndp_dev_rate(struct net *net, const struct net_device *dev)
  */
 u64 ndp_pull_rate(struct ndp_sock *np)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
 	const struct net *net = sock_net(ndp_to_sk(np));
 	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
 
-	if (!np->pullq)
+	if (!ps->q)
 		return 0;
 	if (!rate)
-		rate = ndp_pullq_link_rate(np->pullq);
-	return (rate >> 10) * READ_ONCE(np->pullq->share);
+		rate = ndp_pullq_link_rate(ps->q);
+	return (rate >> 10) * READ_ONCE(ps->q->share);
 }
 
 /* Link time that a pull costs, in nanoseconds. */
@@ -219,8 +220,10 @@ static u32 ndp_pullq_low_share(const struct ndp_pullq *q)
 /* Queue a connection at the tail of its class.  Context: np->lock and q->lock held. */
 static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 {
-	np->pull_class = ndp_pull_class(np);
-	list_add_tail(&np->pull_node, &q->round[np->pull_class]);
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->class = ndp_pull_class(np);
+	list_add_tail(&ps->node, &q->round[ps->class]);
 }
 
 /*
@@ -229,20 +232,24 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
  */
 static bool ndp_pull_pending(const struct ndp_sock *np)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
+
 	if (ndp_must_verify(np))
 		return false;
-	if (np->rcv_refused && !(np->low_waits && !np->reserved))
+	if (ps->refused && !(ps->low_waits && !np->promised))
 		return false;
-	return np->pull_owed && ndp_room(np);
+	return ps->owed && ndp_room(np);
 }
 
 /* Context: np->lock held. */
 static void ndp_pull_grant(struct ndp_sock *np)
 {
-	np->pull_owed--;
-	np->pull_sent++;
-	np->reserved++;
-	np->low_waits = false;
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->owed--;
+	ps->sent++;
+	np->promised++;
+	ps->low_waits = false;
 	np->info.pulls_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
 }
@@ -285,7 +292,8 @@ static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 /* Grant a pull at once if the pace allows it and nobody waits before this connection. */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 	struct ndp_pull_cost cost = ndp_pull_cost(np);
 	u64 now = ktime_get_ns();
 	bool ok;
@@ -300,7 +308,7 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	if (ok) {
 		ndp_pullq_charge(q, cost, now, false);
 		/* The link was idle, so one of the turns taken is forgiven. */
-		np->turns_taken -= !!np->turns_taken;
+		ps->turns_taken -= !!ps->turns_taken;
 	}
 	spin_unlock(&q->lock);
 	return ok;
@@ -308,11 +316,12 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 
 static void ndp_pull_enqueue(struct ndp_sock *np)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 
 	spin_lock(&q->lock);
 	if (!q->dead) {
-		np->pull_queued = true;
+		ps->queued = true;
 		sock_hold(ndp_to_sk(np));
 		ndp_pullq_add_tail(q, np);
 		ndp_pullq_arm(q);
@@ -328,18 +337,34 @@ static void ndp_pull_enqueue(struct ndp_sock *np)
  */
 void ndp_pull_reorder(struct ndp_sock *np)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 
-	if (!q || !np->pull_queued ||
-	    READ_ONCE(np->pull_class) == ndp_pull_class(np))
+	if (!q || !ps->queued ||
+	    READ_ONCE(ps->class) == ndp_pull_class(np))
 		return;
 	spin_lock(&q->lock);
 	/* A connection that is being served is queued again, in its new class, after that. */
-	if (np->pull_queued && !list_empty(&np->pull_node)) {
-		list_del(&np->pull_node);
+	if (ps->queued && !list_empty(&ps->node)) {
+		list_del(&ps->node);
 		ndp_pullq_add_tail(q, np);
 	}
 	spin_unlock(&q->lock);
+}
+
+/**
+ * ndp_send_pull - tell the peer what was granted
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ */
+void ndp_send_pull(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
+	ndp_send_control(np, NDP_PULL, ps->owed ? 0 : NDP_F_LAST,
+			 np->rcv_nxt, 0, 0);
 }
 
 /**
@@ -352,12 +377,14 @@ void ndp_pull_reorder(struct ndp_sock *np)
  */
 void ndp_pull_request(struct ndp_sock *np)
 {
-	if (!np->pullq) {
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (!ps->q) {
 		while (ndp_pull_pending(np))
 			ndp_pull_grant(np);
 		return;
 	}
-	if (np->pull_queued) {
+	if (ps->queued) {
 		ndp_pull_reorder(np);
 		return;
 	}
@@ -386,16 +413,19 @@ static bool ndp_window_opened(struct ndp_sock *np)
 /**
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
+ * @tell:	send a PULL in any case
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_more(struct ndp_sock *np)
+void ndp_pull_more(struct ndp_sock *np, bool tell)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
+
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
 		return;
-	np->rcv_refused = false;
+	ps->refused = false;
 	ndp_pull_request(np);
-	if (np->pull_told != np->pull_sent || ndp_window_opened(np))
+	if (tell || ps->told != ps->sent || ndp_window_opened(np))
 		ndp_send_pull(np);
 }
 
@@ -431,17 +461,17 @@ static struct list_head *ndp_pullq_class(struct ndp_pullq *q, u32 low_share)
 static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 {
 	struct list_head *round = ndp_pullq_class(q, low_share);
-	struct ndp_sock *np;
+	struct ndp_pull_state *ps;
 	int i;
 
 	for (i = 0; round && i < NDP_PULL_SKIP; i++) {
-		np = list_first_entry(round, struct ndp_sock, pull_node);
-		if (!np->turns_taken || list_is_singular(round)) {
-			np->turns_taken = 0;
-			return np;
+		ps = list_first_entry(round, struct ndp_pull_state, node);
+		if (!ps->turns_taken || list_is_singular(round)) {
+			ps->turns_taken = 0;
+			return ndp_of_pull(ps);
 		}
-		np->turns_taken--;
-		list_move_tail(&np->pull_node, round);
+		ps->turns_taken--;
+		list_move_tail(&ps->node, round);
 	}
 	return NULL;
 }
@@ -453,19 +483,20 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pull_cost cost = {};
 	bool again;
 
-	list_del_init(&np->pull_node);
+	list_del_init(&ps->node);
 	spin_unlock(&q->lock);
 
 	spin_lock(&np->lock);
-	if (np->pullq == q && ndp_pull_pending(np)) {
+	if (ps->q == q && ndp_pull_pending(np)) {
 		cost = ndp_pull_cost(np);
 		ndp_pull_grant(np);
 		ndp_send_pull(np);
 	}
-	again = np->pullq == q && ndp_pull_pending(np);
+	again = ps->q == q && ndp_pull_pending(np);
 	spin_lock(&q->lock);
 	if (cost.packet)
 		ndp_pullq_charge(q, cost, now, true);
@@ -473,7 +504,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	if (again)
 		ndp_pullq_add_tail(q, np);
 	else
-		np->pull_queued = false;
+		ps->queued = false;
 	spin_unlock(&q->lock);
 	/* If the connection moved to another device meanwhile, queue its pulls there. */
 	if (!again)
@@ -512,23 +543,24 @@ static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
  */
 void ndp_pull_detach(struct ndp_sock *np)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 	bool queued;
 
-	np->pullq = NULL;
-	np->pullq_dev = NULL;
+	ps->q = NULL;
+	ps->dev = NULL;
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	np->turns_taken = 0;
+	ps->turns_taken = 0;
 	/*
 	 * A connection that is being served is not in the list; ndp_pullq_serve() sees the
 	 * change.
 	 */
-	queued = np->pull_queued && !list_empty(&np->pull_node);
+	queued = ps->queued && !list_empty(&ps->node);
 	if (queued) {
-		list_del_init(&np->pull_node);
-		np->pull_queued = false;
+		list_del_init(&ps->node);
+		ps->queued = false;
 	}
 	spin_unlock(&q->lock);
 	if (queued)
@@ -539,7 +571,9 @@ void ndp_pull_detach(struct ndp_sock *np)
 /* Has the connection a pull queue that still works, or a device that needs none? */
 static bool ndp_pull_has_device(const struct ndp_sock *np)
 {
-	return np->pullq_dev && !(np->pullq && READ_ONCE(np->pullq->dead));
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	return ps->dev && !(ps->q && READ_ONCE(ps->q->dead));
 }
 
 /*
@@ -549,28 +583,31 @@ static bool ndp_pull_has_device(const struct ndp_sock *np)
  */
 static bool ndp_pull_stays(struct ndp_sock *np, const struct net_device *dev)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
+
 	if (!ndp_pull_has_device(np))
 		return false;
-	if (np->pullq_dev == dev) {
-		np->elsewhere_in -= !!np->elsewhere_in;
+	if (ps->dev == dev) {
+		ps->elsewhere_in -= !!ps->elsewhere_in;
 		return true;
 	}
-	return np->pullq && ++np->elsewhere_in < NDP_PULL_MOVE;
+	return ps->q && ++ps->elsewhere_in < NDP_PULL_MOVE;
 }
 
 static void ndp_pull_attach(struct ndp_sock *np, const struct net_device *dev)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q;
 
 	q = dev->flags & IFF_LOOPBACK ? NULL : ndp_pullq_find(ndp_bottom(dev));
 	if (q && !refcount_inc_not_zero(&q->ref))
 		q = NULL;
-	if (np->pullq)
+	if (ps->q)
 		NDP_INC(sock_net(ndp_to_sk(np)), PULLQ_MOVED);
 	ndp_pull_detach(np);
-	np->pullq = q;
-	np->pullq_dev = dev;
-	np->elsewhere_in = 0;
+	ps->q = q;
+	ps->dev = dev;
+	ps->elsewhere_in = 0;
 }
 
 /**
@@ -594,12 +631,13 @@ void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev)
  */
 void ndp_pull_forget_turns(struct ndp_sock *np)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 
-	if (!q || !READ_ONCE(np->turns_taken))
+	if (!q || !READ_ONCE(ps->turns_taken))
 		return;
 	spin_lock(&q->lock);
-	np->turns_taken = 0;
+	ps->turns_taken = 0;
 	spin_unlock(&q->lock);
 }
 
@@ -612,10 +650,12 @@ void ndp_pull_forget_turns(struct ndp_sock *np)
  */
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
 {
+	struct ndp_pull_state *ps = ndp_pull(np);
+
 	if (!ndp_pull_has_device(np))
 		ndp_pull_attach(np, dev);
-	if (np->pullq)
-		atomic_inc(&np->pullq->headers);
+	if (ps->q)
+		atomic_inc(&ps->q->headers);
 }
 
 /* First windows have ended: let the port's queue drain.  Context: q->lock held. */
@@ -654,14 +694,15 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
  */
 void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 {
-	struct ndp_pullq *q = np->pullq;
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct ndp_pullq *q = ps->q;
 	u64 now;
 
 	if (!q)
 		return;
 	spin_lock(&q->lock);
 	if (!pulled && !trimmed)
-		np->turns_taken++;
+		ps->turns_taken++;
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
@@ -721,7 +762,8 @@ static struct ndp_sock *ndp_pullq_first_held(struct ndp_pullq *q)
 	spin_lock_bh(&q->lock);
 	class = ndp_pullq_waiting(q, 0);
 	if (class < NDP_PULL_CLASSES) {
-		np = list_first_entry(&q->round[class], struct ndp_sock, pull_node);
+		np = ndp_of_pull(list_first_entry(&q->round[class],
+						  struct ndp_pull_state, node));
 		sock_hold(ndp_to_sk(np));
 	}
 	spin_unlock_bh(&q->lock);
@@ -747,7 +789,7 @@ static void ndp_pullq_del(struct ndp_pullq *q)
 
 	while ((np = ndp_pullq_first_held(q))) {
 		spin_lock_bh(&np->lock);
-		if (np->pullq == q)
+		if (ndp_pull(np)->q == q)
 			ndp_pull_detach(np);
 		spin_unlock_bh(&np->lock);
 		sock_put(ndp_to_sk(np));

@@ -41,7 +41,7 @@ static void ndp_pull_test_take(struct ndp_pull_test *t, int n, u32 low_share)
 			continue;
 		for (i = 0; i < NDP_PULL_TEST_N; i++)
 			t->turns[i] += t->np[i] == np;
-		list_del(&np->pull_node);
+		list_del(&ndp_pull(np)->node);
 		ndp_pullq_add_tail(&t->q, np);
 		n--;
 	}
@@ -65,7 +65,7 @@ static void ndp_pull_test_debt(struct kunit *test)
 	int i, sum = 0;
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++) {
-		t->np[i]->turns_taken = had[i];
+		ndp_pull(t->np[i])->turns_taken = had[i];
 		sum += had[i];
 	}
 	ndp_pull_test_take(t, 120 * NDP_PULL_TEST_N - sum, 0);
@@ -80,10 +80,10 @@ static void ndp_pull_test_alone(struct kunit *test)
 	int i;
 
 	for (i = 1; i < NDP_PULL_TEST_N; i++)
-		list_del_init(&t->np[i]->pull_node);
-	t->np[0]->turns_taken = 50;
+		list_del_init(&ndp_pull(t->np[i])->node);
+	ndp_pull(t->np[0])->turns_taken = 50;
 	KUNIT_EXPECT_PTR_EQ(test, ndp_pullq_turn(&t->q, 0), t->np[0]);
-	KUNIT_EXPECT_EQ(test, t->np[0]->turns_taken, 0);
+	KUNIT_EXPECT_EQ(test, ndp_pull(t->np[0])->turns_taken, 0);
 }
 
 /* However much is to be passed over, it is not done in one go. */
@@ -93,10 +93,10 @@ static void ndp_pull_test_bounded(struct kunit *test)
 	int i, sum = 0;
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
-		t->np[i]->turns_taken = 1000;
+		ndp_pull(t->np[i])->turns_taken = 1000;
 	KUNIT_EXPECT_NULL(test, ndp_pullq_turn(&t->q, 0));
 	for (i = 0; i < NDP_PULL_TEST_N; i++)
-		sum += t->np[i]->turns_taken;
+		sum += ndp_pull(t->np[i])->turns_taken;
 	KUNIT_EXPECT_EQ(test, sum, 1000 * NDP_PULL_TEST_N - NDP_PULL_SKIP);
 }
 
@@ -109,7 +109,7 @@ static struct ndp_pull_test *ndp_pull_test_classes(struct kunit *test)
 
 	for (i = 0; i < NDP_PULL_TEST_N; i++) {
 		t->np[i]->priority = priority[i];
-		list_del(&t->np[i]->pull_node);
+		list_del(&ndp_pull(t->np[i])->node);
 		ndp_pullq_add_tail(&t->q, t->np[i]);
 	}
 	return t;
@@ -122,15 +122,15 @@ static void ndp_pull_test_strict(struct kunit *test)
 	ndp_pull_test_take(t, 30, 0);
 	KUNIT_EXPECT_EQ(test, t->turns[1], 15);
 	KUNIT_EXPECT_EQ(test, t->turns[4], 15);
-	list_del_init(&t->np[1]->pull_node);
-	list_del_init(&t->np[4]->pull_node);
+	list_del_init(&ndp_pull(t->np[1])->node);
+	list_del_init(&ndp_pull(t->np[4])->node);
 	ndp_pull_test_take(t, 30, 0);
 	KUNIT_EXPECT_EQ(test, t->turns[0], 15);
 	KUNIT_EXPECT_EQ(test, t->turns[2], 15);
 	KUNIT_EXPECT_EQ(test, t->turns[3], 0);
 	/* In mid-flow. */
 	t->np[3]->priority = 7;
-	list_del(&t->np[3]->pull_node);
+	list_del(&ndp_pull(t->np[3])->node);
 	ndp_pullq_add_tail(&t->q, t->np[3]);
 	ndp_pull_test_take(t, 30, 0);
 	KUNIT_EXPECT_EQ(test, t->turns[3], 30);

@@ -111,7 +111,7 @@ static inline u32 ndp_inq(const struct ndp_sock *np)
 /* The reader has nothing to read, and nothing was pulled: it frees nothing. */
 static inline bool ndp_starved(const struct ndp_sock *np)
 {
-	return !np->reserved && !ndp_inq(np);
+	return !np->promised && !ndp_inq(np);
 }
 
 /* Do those that nobody has accepted hold all that they may?  Context: np->lock held. */
@@ -140,7 +140,7 @@ static inline struct sk_buff *ndp_tx_first(struct list_head *list)
 static inline s64 ndp_rmem_used(const struct ndp_sock *np)
 {
 	return atomic_read(&np->inet.sk.sk_rmem_alloc) +
-	       (s64)np->reserved * np->rcv_truesize;
+	       (s64)np->promised * np->rcv_truesize;
 }
 
 /* sendq.c */
@@ -150,6 +150,7 @@ void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
+struct sk_buff *ndp_rtx_first(struct ndp_sock *np);
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
 
 /* reassembly.c */

@@ -24,7 +24,6 @@ bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
 		np->irs = irs;
 		np->rcv_nxt = irs;
 		np->rcv_max = irs - 1;
-		np->told_psn = irs;
 	}
 	return np->irs == irs;
 }
@@ -144,7 +143,6 @@ static void ndp_rcv_end(struct ndp_sock *np)
 void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
-	u32 before = np->rcv_nxt;
 	struct rb_node *node;
 
 	if (ndp_rx_cb(skb)->psn == np->rcv_nxt)
@@ -161,9 +159,6 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 			ndp_rmem_uncharge(np, skb);
 		ndp_rcv_in_order(np, skb);
 	}
-	/* What is missing next may have come trimmed while it was not the lowest. */
-	if (np->rcv_nxt != before)
-		np->low_waits = !psn_before(np->rcv_max, np->rcv_nxt);
 	if (np->rcv_fin)
 		ndp_rcv_end(np);
 	if (ndp_readable(np))

@@ -144,7 +144,7 @@ bool ndp_msg_readable(const struct ndp_sock *np)
 	if (!ndp_inq(np))
 		return false;
 	return READ_ONCE(np->partial) || READ_ONCE(np->rcv_split) ||
-	       (!READ_ONCE(np->reserved) && !ndp_room(np));
+	       (!READ_ONCE(np->promised) && !ndp_room(np));
 }
 
 /**

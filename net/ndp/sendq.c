@@ -149,3 +149,20 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_wmem_uncharge(np, skb);
 	consume_skb(skb);
 }
+
+/**
+ * ndp_rtx_first - the NACKed packet to be sent first
+ * @np:		connection
+ *
+ * Return: the lowest missing one, else who waits longest, or NULL.
+ */
+struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
+{
+	struct rb_node *node = rb_first(&np->txq);
+
+	if (list_empty(&np->rtx))
+		return NULL;
+	if (ndp_tx_cb(rb_to_skb(node))->state == NDP_TX_NACKED)
+		return rb_to_skb(node);
+	return ndp_tx_first(&np->rtx);
+}

@@ -88,7 +88,7 @@ static void ndp_sock_destruct(struct sock *sk)
 	ndp_paths_free(np);
 	kfree(np->tomb);
 	sk_mem_reclaim_final(sk);
-	WARN_ON_ONCE(np->hashed || np->bound || np->pullq || np->listener ||
+	WARN_ON_ONCE(np->hashed || np->bound || np->listener ||
 		     np->unverified_at);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
 	WARN_ON_ONCE(sk->sk_wmem_queued);
@@ -222,6 +222,7 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
 	ndp_sk(sk)->priority = NDP_PRIORITY_AUTO;
 	ndp_tcp_options_init(ndp_sk(sk));
 	percpu_counter_inc(&ndp_sockets_allocated);
+	ndp_sk(sk)->tp = &ndp_pull_transport;
 	ndp_sock_init(ndp_sk(sk));
 	return sk;
 }

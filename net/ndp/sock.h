@@ -26,6 +26,7 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/inet_sock.h>
+#include <net/ndp_transport.h>
 #include "path.h"
 #include "pull.h"
 #include "table.h"
@@ -76,6 +77,9 @@ struct ndp_sock {
 	u32			iw_opt;
 	/** @tcp_option: values of SOL_TCP, see tcp_option.c */
 	int			tcp_option[NDP_TCP_OPTIONS];
+
+	/** @tp: transport, for good */
+	const struct ndp_transport *tp;
 
 	/** @lock: guards all below unless noted */
 	spinlock_t		lock;
@@ -182,21 +186,10 @@ struct ndp_sock {
 	u32			snd_nxt;
 	/** @snd_last: highest PSN that left with LAST */
 	u32			snd_last;
-	/** @credit: packets pulled and not sent */
-	u32			credit;
-	/** @pull_rcvd: highest pull counter received */
-	u32			pull_rcvd;
-	/**
-	 * @expect_pulls: packets answered that should have earned a pull, less the
-	 * pulls received; answers overtake one another, so it may be below 0
-	 */
-	s32			expect_pulls;
 	/** @flight_bytes: payload on @flight */
 	u32			flight_bytes;
 	/** @flight_upto_last: of that, at or below @snd_last */
 	u32			flight_upto_last;
-	/** @pushed_since_last: payload pushed above @snd_last, answered or not */
-	u32			pushed_since_last;
 	u32			flight_pkts;
 	u32			rtx_pkts;
 	/** @snd_window: peer's room, by its newest answer */
@@ -208,8 +201,6 @@ struct ndp_sock {
 	u32			iw;
 	/** @mss: payload per packet */
 	u32			mss;
-	/** @ack_share: moving share of ACKs among answers, 0 to 256 */
-	u16			ack_share;
 	/** @large_in: large packets acknowledged, modulo 2^16 */
 	u16			large_in;
 	/** @small_level: doublings of the time for which packets stay small next */
@@ -240,16 +231,6 @@ struct ndp_sock {
 	bool			rcv_last;
 	/** @rcv_fin: FIN was received in order */
 	bool			rcv_fin;
-	/**
-	 * @rcv_refused: a packet found no room, and there was no sign of room since:
-	 * no pulls
-	 */
-	bool			rcv_refused;
-	/**
-	 * @low_waits: the packet at @rcv_nxt came trimmed, or may have, and waits for
-	 * a pull
-	 */
-	bool			low_waits;
 	/** @peer_done: peer has nothing unacknowledged and will send nothing again */
 	bool			peer_done;
 	/** @irs: peer's first PSN */
@@ -258,21 +239,8 @@ struct ndp_sock {
 	u32			rcv_nxt;
 	/** @rcv_max: highest PSN heard of */
 	u32			rcv_max;
-	/** @pull_sent: pull counter */
-	u32			pull_sent;
-	/** @pull_told: of it, what the peer was told */
-	u32			pull_told;
-	/** @told_psn: PSN of the newest answer, as the peer knows it */
-	u32			told_psn;
-	/** @pull_owed: pulls earned by arrivals and not granted */
-	u32			pull_owed;
-	/** @reserved: pulled packets that have not arrived */
-	u32			reserved;
-	/**
-	 * @turns_taken: turns had: first-window packets that arrived whole; under
-	 * @pullq's lock
-	 */
-	u32			turns_taken;
+	/** @promised: packets that the transport has asked for and that have not arrived */
+	u32			promised;
 	/** @rcv_bytes: payload received in order, modulo 2^32 */
 	u32			rcv_bytes;
 	/** @read_bytes: of it, read; under the socket lock */
@@ -287,20 +255,6 @@ struct ndp_sock {
 	u32			rcv_truesize;
 	/** @rcv_window: as the newest answer has it */
 	u32			rcv_window;
-	/** @pullq: of the device that packets come in by; NULL: not paced */
-	struct ndp_pullq	*pullq;
-	/** @pullq_dev: device that it was looked up for, compared only */
-	const struct net_device	*pullq_dev;
-	/**
-	 * @elsewhere_in: DATA that came in by other devices, less that by @pullq_dev
-	 */
-	u8			elsewhere_in;
-	/** @pull_node: in @pullq's round, under its lock */
-	struct list_head	pull_node;
-	/** @pull_queued: in @pullq's round, or being served */
-	bool			pull_queued;
-	/** @pull_class: class in which it was queued last, under @pullq's lock */
-	u8			pull_class;
 
 	/* Paths and time. */
 	/** @paths: ways to the peer */
@@ -352,6 +306,8 @@ struct ndp_sock {
 
 	/** @info: counters for NDP_INFO */
 	struct ndp_info		info;
+	/** @priv: the transport's own */
+	u64			priv[NDP_TRANSPORT_PRIV / sizeof(u64)];
 };
 
 static inline struct ndp_sock *ndp_sk(const struct sock *sk)
@@ -362,6 +318,18 @@ static inline struct ndp_sock *ndp_sk(const struct sock *sk)
 static inline struct sock *ndp_to_sk(struct ndp_sock *np)
 {
 	return &np->inet.sk;
+}
+
+/* What the pull transport knows of a connection. */
+static inline struct ndp_pull_state *ndp_pull(const struct ndp_sock *np)
+{
+	return (struct ndp_pull_state *)np->priv;
+}
+
+/* And the other way. */
+static inline struct ndp_sock *ndp_of_pull(const struct ndp_pull_state *ps)
+{
+	return container_of((u64 *)ps, struct ndp_sock, priv[0]);
 }
 
 /**

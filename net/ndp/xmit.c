@@ -128,17 +128,20 @@ static bool ndp_is_answer(enum ndp_type type)
 	return type == NDP_ACK || type == NDP_NACK || type == NDP_PULL;
 }
 
-/* An answer is about to tell of all pulls: is it the newest, as the peer will see it? */
-static void ndp_note_told(struct ndp_sock *np, u32 psn)
-{
-	if (np->pull_told != np->pull_sent || !psn_before(psn, np->told_psn))
-		np->told_psn = psn;
-	np->pull_told = np->pull_sent;
-}
-
-/* Send a control packet along the next path of its round.  Return: the path. */
-static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
-			    u32 psn, u16 echo_path, u32 pull)
+/**
+ * ndp_send_control - send a control packet along the next path of its round
+ * @np:		connection
+ * @type:	what it is
+ * @flags:	&enum ndp_flags
+ * @psn:	its number
+ * @echo_path:	of ACK and NACK, as wire-format.md has it; else 0
+ * @psn_off:	of PROBE; else 0
+ *
+ * Context: np->lock held, softirqs off.
+ * Return: the path.
+ */
+u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
+		     u16 echo_path, u32 psn_off)
 {
 	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
 	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
@@ -148,9 +151,9 @@ static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
 		return pathno;
 	nh = (struct ndphdr *)skb->data;
 	nh->echo_path = htons(echo_path);
-	nh->pull = htonl(pull);
-	if (ndp_is_answer(type) && psn == np->told_psn)
-		np->rcv_window = ntohl(nh->window);
+	nh->psn_off = htonl(psn_off);
+	if (ndp_is_answer(type))
+		np->tp->stamp(np, nh);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 	return pathno;
 }
@@ -163,7 +166,7 @@ static u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags,
  * @echo_path:	path that it took
  * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0
  *
- * Tells of all pulls granted so far as well.
+ * The transport stamps it with what it has to tell.
  *
  * Context: np->lock held.
  */
@@ -177,24 +180,9 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		NDP_INC(net, ACK_OUT);
 	else
 		NDP_INC(net, NACK_OUT);
-	ndp_note_told(np, psn);
 	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
-				  np->pull_sent);
+				  0);
 	ndp_path_answered(np->paths, psn, pathno);
-}
-
-/**
- * ndp_send_pull - tell the peer what was granted
- * @np:		connection
- *
- * Context: np->lock held.
- */
-void ndp_send_pull(struct ndp_sock *np)
-{
-	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
-	ndp_note_told(np, np->rcv_nxt);
-	ndp_send_control(np, NDP_PULL, np->pull_owed ? 0 : NDP_F_LAST,
-			 np->rcv_nxt, 0, np->pull_sent);
 }
 
 /**

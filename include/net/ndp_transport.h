@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP transports: who may send what, and when.
+ *
+ * The core of net/ndp opens and ends connections, numbers packets, keeps those that are
+ * not acknowledged, finds out which are lost, puts those that have arrived in order, and
+ * knows the room for more.  A transport decides which packet may leave and what an
+ * answer says.  NDP's own, by pulls (NDP paper, section 3.2), is credit.c, grant.c and
+ * pull.c there.
+ *
+ * Non-goals: congestion control of the kind that TCP's modules have; a transport has
+ * both ends of the connection.
+ */
+#ifndef _NET_NDP_TRANSPORT_H
+#define _NET_NDP_TRANSPORT_H
+
+#include <linux/types.h>
+
+struct ndp_info;
+struct ndp_sock;
+struct ndp_tx_cb;
+struct ndphdr;
+struct net_device;
+
+/* Bytes of a connection that are its transport's own, zero at first. */
+#define NDP_TRANSPORT_PRIV	128
+
+/**
+ * enum ndp_send - a packet that could leave, in the order in which a transport is asked
+ * @NDP_SEND_LOST:	found lost, or sent again by nobody's fault
+ * @NDP_SEND_NACKED:	refused by the receiver, or trimmed on its way
+ * @NDP_SEND_NEW:	never sent
+ * @NDP_SEND_EMPTY:	never sent, without payload: a bare opening or a FIN
+ */
+enum ndp_send {
+	NDP_SEND_LOST,
+	NDP_SEND_NACKED,
+	NDP_SEND_NEW,
+	NDP_SEND_EMPTY,
+};
+
+/**
+ * enum ndp_arrival - how a DATA or FIN packet arrived
+ * @NDP_ARRIVED_WHOLE:	with its payload, and is taken
+ * @NDP_ARRIVED_TRIMMED: without, or with a damaged one
+ * @NDP_ARRIVED_WRONG:	longer than it says; no transport sees it
+ * @NDP_ARRIVED_REFUSED: whole, and there is no room
+ * @NDP_ARRIVED_AGAIN:	it has been received before
+ */
+enum ndp_arrival {
+	NDP_ARRIVED_WHOLE,
+	NDP_ARRIVED_TRIMMED,
+	NDP_ARRIVED_WRONG,
+	NDP_ARRIVED_REFUSED,
+	NDP_ARRIVED_AGAIN,
+};
+
+/**
+ * struct ndp_transport - what a transport does
+ * @name:	as NDP_TRANSPORT has it
+ * @priv_size:	bytes of its own in each connection, NDP_TRANSPORT_PRIV at most
+ *
+ * @init:	a connection has its paths and sizes; @start: number at which counters
+ *		on the wire begin (0 but in tests)
+ * @detach:	a connection ends; what others point to in it is undone.  The caller has a
+ *		reference.  May come without @init and more than once
+ *
+ * The sending end:
+ * @may_send:	may a packet of @len bytes of payload leave now?  Asked anew after
+ *		each event and each packet.  @len is 0 for what is no new DATA
+ * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
+ *		whether it is the last written (flags).  May set @pulled of it
+ * @stalled:	nothing may leave.  Return: a packet was made lost, ask again
+ * @idle:	all that was written is acknowledged
+ * @granted:	an answer tells of the receiver's counters and window
+ * @acked:	a packet was acknowledged and is about to be forgotten; @cumulative: by a
+ *		number above it
+ * @nacked:	a packet has come without its payload; it is NACKed from now on
+ * @returned:	a switch returned the header of one.  Return: it may leave again at
+ *		once, else it waits as if NACKed
+ * @lost:	a packet was not answered in time; NULL if that tells nothing
+ * @control:	a PULL or PROBE has arrived
+ *
+ * The receiving end:
+ * @header:	a control packet has arrived by @dev
+ * @arrived:	DATA or FIN has arrived by @dev; a whole one is not yet queued
+ * @answer:	it is queued, and is going to be answered
+ * @stamp:	an answer's header is complete; fill in the pull counter
+ * @more:	there may be room that was not there before; @tell: the peer is to hear
+ *		in any case
+ * @reorder:	the priority of the socket may have changed
+ * @info:	fill in what is the transport's of NDP_INFO
+ *
+ * Context of all: the connection's lock held, softirqs off; in @header and @arrived RCU
+ * read side.  None may sleep or fail.
+ */
+struct ndp_transport {
+	char	name[16];
+	size_t	priv_size;
+
+	void	(*init)(struct ndp_sock *np, u32 start);
+	void	(*detach)(struct ndp_sock *np);
+
+	bool	(*may_send)(const struct ndp_sock *np, enum ndp_send what, u32 len);
+	void	(*sent)(struct ndp_sock *np, struct ndp_tx_cb *cb,
+			enum ndp_send what, u32 len);
+	bool	(*stalled)(struct ndp_sock *np);
+	void	(*idle)(struct ndp_sock *np);
+	void	(*granted)(struct ndp_sock *np, const struct ndphdr *nh);
+	void	(*acked)(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+			 bool cumulative);
+	void	(*nacked)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	bool	(*returned)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	void	(*lost)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	void	(*control)(struct ndp_sock *np, const struct ndphdr *nh);
+
+	void	(*header)(struct ndp_sock *np, const struct net_device *dev);
+	void	(*arrived)(struct ndp_sock *np, const struct ndphdr *nh,
+			   const struct net_device *dev, enum ndp_arrival how);
+	void	(*answer)(struct ndp_sock *np, const struct ndphdr *nh,
+			  enum ndp_arrival how);
+	void	(*stamp)(struct ndp_sock *np, struct ndphdr *nh);
+	void	(*more)(struct ndp_sock *np, bool tell);
+	void	(*reorder)(struct ndp_sock *np);
+	void	(*info)(struct ndp_sock *np, struct ndp_info *info);
+};
+
+#endif /* _NET_NDP_TRANSPORT_H */

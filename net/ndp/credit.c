@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP pull transport, the sender: credit (NDP paper, section 3.2; where it is
+ * silent, ours).
+ *
+ * - The first window is pushed; after it nothing new leaves without a pull.
+ *   A pull sends what waits for retransmission first, then new data.
+ * - The packet that empties the send queue carries LAST: the receiver stops
+ *   pulling, and what the application writes later is pushed again.
+ * - What is pushed stays within one initial window and the peer's room.
+ *   Counted are the bytes in flight up to the last LAST, which answers return,
+ *   and all bytes pushed since, which return by pulls, so that no packet is
+ *   replaced twice.
+ * - New data never brings the bytes in flight above one initial window.
+ * - A packet known lost leaves without a pull, on another path.
+ *
+ * Non-goals: congestion control; the fabric needs none (section 3.2,
+ * "Congestion Control").
+ */
+#include "conn.h"
+
+static u32 ndp_iw_bytes(const struct ndp_sock *np)
+{
+	return np->iw * np->mss;
+}
+
+static bool ndp_may_push(const struct ndp_sock *np, u32 len)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 window = min(ndp_iw_bytes(np), np->snd_window);
+	u32 used = np->flight_upto_last + ps->pushed;
+
+	/* If nothing is in use, any advertised room is enough for one packet. */
+	return used + len <= window || (!used && window);
+}
+
+static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	return ps->credit && (!np->flight_bytes ||
+			      np->flight_bytes + len <= ndp_iw_bytes(np));
+}
+
+/**
+ * ndp_pull_may_send - may a packet leave now?
+ * @np:		connection
+ * @what:	packet
+ * @len:	payload of a new one
+ *
+ * Return: yes.
+ */
+bool ndp_pull_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	switch (what) {
+	case NDP_SEND_NACKED:
+		return ps->credit;
+	case NDP_SEND_NEW:
+		return ndp_may_pull(np, len) || ndp_may_push(np, len);
+	default:
+		return true;
+	}
+}
+
+/**
+ * ndp_pull_sent - a packet leaves
+ * @np:		connection
+ * @cb:		packet
+ * @what:	what it is
+ * @len:	its payload
+ */
+void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
+		   enum ndp_send what, u32 len)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (what == NDP_SEND_LOST)
+		return;
+	if (what == NDP_SEND_NACKED ||
+	    (what == NDP_SEND_NEW && ndp_may_pull(np, len))) {
+		ps->credit--;
+		cb->pulled = 1;
+	} else {
+		ps->pushed += len;
+	}
+	if (what == NDP_SEND_NACKED || !(cb->flags & NDP_F_LAST))
+		return;
+	/* Data written later is pushed; pulled is only what waits to be sent again. */
+	ps->pushed = 0;
+	ps->expect_pulls = min_t(s32, ps->expect_pulls, np->rtx_pkts);
+}
+
+/**
+ * ndp_pull_stalled - keep the clock going (section 3.2.4)
+ * @np:		connection
+ *
+ * Trimmed or returned packets wait, nobody is going to pull them and nothing is under
+ * way that could change that.
+ *
+ * Return: one of them may leave without a pull.
+ */
+bool ndp_pull_stalled(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	struct sk_buff *skb = ndp_rtx_first(np);
+
+	if (!skb || np->flight_pkts || ps->expect_pulls > 0)
+		return false;
+	ndp_tx_lost(np, skb);
+	return true;
+}
+
+/**
+ * ndp_pull_idle - all is sent and answered
+ * @np:		connection
+ *
+ * The receiver knows by LAST that it is all: credit that is left asks for nothing.
+ */
+void ndp_pull_idle(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->credit = 0;
+	ps->expect_pulls = 0;
+}
+
+/**
+ * ndp_pull_granted - an answer tells of pulls
+ * @np:		connection
+ * @nh:		its header
+ */
+void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 pull = ntohl(nh->pull);
+	u32 advance = pull - ps->rcvd;
+	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
+
+	/* Answers overtake one another: the newest has the highest pull counter. */
+	if ((s32)advance <= NDP_MAX_WINDOW)
+		ndp_rcv_window(np, nh, advance);
+	if ((s32)advance <= 0)
+		return;
+	/* A peer cannot have earned more pulls than packets fit into the largest window. */
+	if (advance > NDP_MAX_WINDOW) {
+		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
+		return;
+	}
+	ps->rcvd = pull;
+	np->info.pulls_in += advance;
+	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
+	ps->credit = min(ps->credit + advance, keep);
+	ps->expect_pulls = max_t(s32, ps->expect_pulls - (s32)advance,
+				 -(s32)np->iw);
+	np->probe_at = 0;
+}
+
+/**
+ * ndp_pull_acked - a packet was acknowledged
+ * @np:		connection
+ * @cb:		packet
+ * @cumulative:	not by an answer of its own
+ */
+void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+		    bool cumulative)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (!cumulative)
+		ps->ack_share += (256 - ps->ack_share) / 16;
+	if (cb->rtx || psn_before(np->snd_last, cb->psn))
+		ps->expect_pulls++;
+	/* After LAST the receiver pulls only missing packets; this one is none. */
+	if (np->snd_last == np->snd_nxt - 1)
+		ps->expect_pulls = min_t(s32, ps->expect_pulls,
+					 np->rtx_pkts + np->flight_pkts - 1);
+}
+
+/**
+ * ndp_pull_nacked - a packet came without its payload
+ * @np:		connection
+ * @cb:		packet
+ */
+void ndp_pull_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->ack_share -= ps->ack_share / 16;
+	ps->expect_pulls++;
+}
+
+/**
+ * ndp_pull_returned - a header came back because a header queue was full
+ * @np:		connection
+ * @cb:		packet
+ *
+ * Section 3.2.4.  The packet is sent again if most packets are getting through and this
+ * was the fault of one path, or if it was pulled: the receiver counts on its arrival; or
+ * if it is a FIN, of which the receiver does not even know.  Otherwise it waits for a
+ * pull; when none is to be expected, as when all that was outstanding has come back,
+ * ndp_pull_stalled() sends it.
+ *
+ * Return: send it again.
+ */
+bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	return ps->ack_share > 128 || cb->pulled || cb->fin;
+}
+
+/*
+ * The peer owes us nothing, and what we have sent was answered: start over as
+ * after idleness, within its room.  This PULL tells of it, also if it is below a gap and
+ * has a lower PSN than the newest answer.
+ */
+static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (np->flight_pkts)
+		return;
+	np->snd_window = ntohl(nh->window);
+	np->snd_last = np->snd_nxt - 1;
+	np->flight_upto_last = 0;
+	ps->pushed = 0;
+	ps->expect_pulls = 0;
+	ndp_tx_all_lost(np, &np->rtx, false);
+}
+
+/**
+ * ndp_pull_rcv_pull - a PULL has arrived
+ * @np:		connection
+ * @nh:		its header
+ */
+void ndp_pull_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	bool done = ndp_fin_acked(np);
+	u32 una = np->snd_una;
+
+	ndp_pull_granted(np, nh);
+	ndp_rcv_cumulative(np, ntohl(nh->psn));
+	if (nh->flags & NDP_F_LAST && nh->window && !ps->credit)
+		ndp_restart(np, nh);
+	if (np->snd_una != una)
+		ndp_acked(np, done);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP pull transport, the receiver: what arrivals earn (NDP paper, section 3.2).
+ *
+ * Every arriving packet, trimmed or whole, earns its sender one pull, which is granted by
+ * turns (pull.c) and told by the next answer, or by a PULL.
+ *
+ * LAST on the highest PSN heard of ends pulling for new data: from there on no
+ * more pulls are owed than packets are missing that were not pulled yet.
+ *
+ * What finds no room is refused: it is answered as if it had been trimmed, and from then
+ * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
+ * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
+ * so, because it has a slot of its own.  A refused packet hence comes back no faster than
+ * room can appear, but for one packet for each pull granted before the refusal: an initial
+ * window at most.  A FIN in order takes no room, and is never refused.  A packet that
+ * arrives trimmed or damaged each time is pulled once a round trip.
+ *
+ * Non-goals: whose turn it is (pull.c).
+ */
+#include "conn.h"
+
+static bool ndp_was_pushed(const struct ndphdr *nh)
+{
+	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
+}
+
+/* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */
+static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
+			     const struct net_device *dev, enum ndp_arrival how)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	bool pushed = ndp_was_pushed(nh);
+
+	ndp_pull_device(np, dev);
+	if (how != NDP_ARRIVED_AGAIN) {
+		ps->low_nxt = np->rcv_nxt;
+		if (how == NDP_ARRIVED_REFUSED)
+			ps->refused = true;
+		else if (how == NDP_ARRIVED_TRIMMED &&
+			 ntohl(nh->psn) == np->rcv_nxt)
+			ps->low_waits = true;
+		if (how != NDP_ARRIVED_WHOLE)
+			ndp_pull_header(np, dev);
+		ndp_pull_feedback(np, !pushed, how != NDP_ARRIVED_WHOLE);
+	}
+	if (!pushed && np->promised)
+		np->promised--;
+}
+
+/*
+ * A packet has arrived and was noted.  After LAST a whole one of the first
+ * window earns nothing: what is missing is on its way as it was.
+ */
+static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+	u32 most = NDP_MAX_WINDOW;
+
+	if (np->rcv_last)
+		most = missing - min(np->promised, missing);
+	ps->owed += trimmed || !pushed || !np->rcv_last;
+	ps->owed = min(ps->owed, most);
+	ndp_pull_request(np);
+}
+
+/* DATA or FIN was queued, or not, and is going to be answered. */
+static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
+			    enum ndp_arrival how)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	/* What is missing next may have come trimmed while it was not the lowest. */
+	if (np->rcv_nxt != ps->low_nxt)
+		ps->low_waits = !psn_before(np->rcv_max, np->rcv_nxt);
+	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
+	if (np->rcv_last && !ndp_has_gap(np)) {
+		np->promised = 0;
+		ndp_pull_forget_turns(np);
+	}
+	ndp_earn_pull(np, ndp_was_pushed(nh), how != NDP_ARRIVED_WHOLE);
+}
+
+/* An answer tells of all pulls.  If it is the newest, as the peer will see it, so does its window. */
+static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 psn = ntohl(nh->psn);
+
+	if (ps->told != ps->sent || !ps->told_any ||
+	    !psn_before(psn, ps->told_psn))
+		ps->told_psn = psn;
+	ps->told_any = true;
+	ps->told = ps->sent;
+	nh->pull = htonl(ps->sent);
+	if (psn == ps->told_psn)
+		np->rcv_window = ntohl(nh->window);
+}
+
+/*
+ * The peer has data and no credit: tell it how things stand.  It has waited for
+ * longer than a round trip, so that nothing that was pulled is still to come: pulls
+ * that found it with nothing to send were forgotten.
+ */
+static void ndp_pull_rcv_probe(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	np->promised = 0;
+	ps->refused = false;
+	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
+	if (!ps->owed &&
+	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))
+		ps->owed = 1;
+	ndp_pull_request(np);
+	ndp_send_pull(np);
+}
+
+static void ndp_pull_control(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	if (ndp_hdr_type(nh) == NDP_PULL)
+		ndp_pull_rcv_pull(np, nh);
+	else
+		ndp_pull_rcv_probe(np);
+}
+
+static void ndp_pull_begin(struct ndp_sock *np, u32 start)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	BUILD_BUG_ON(sizeof(struct ndp_pull_state) > NDP_TRANSPORT_PRIV);
+	INIT_LIST_HEAD(&ps->node);
+	ps->ack_share = 128;
+	ps->sent = start;
+	ps->told = start;
+	ps->rcvd = start;
+}
+
+static void ndp_pull_end(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->credit = 0;
+	ndp_pull_detach(np);
+}
+
+static void ndp_pull_info(struct ndp_sock *np, struct ndp_info *info)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	info->snd_credit = ps->credit;
+	info->pull_pending = ps->owed;
+	info->pull_rate_bps = ndp_pull_rate(np);
+}
+
+const struct ndp_transport ndp_pull_transport = {
+	.name		= "ndp",
+	.priv_size	= sizeof(struct ndp_pull_state),
+	.init		= ndp_pull_begin,
+	.detach		= ndp_pull_end,
+	.may_send	= ndp_pull_may_send,
+	.sent		= ndp_pull_sent,
+	.stalled	= ndp_pull_stalled,
+	.idle		= ndp_pull_idle,
+	.granted	= ndp_pull_granted,
+	.acked		= ndp_pull_acked,
+	.nacked		= ndp_pull_nacked,
+	.returned	= ndp_pull_returned,
+	.control	= ndp_pull_control,
+	.header		= ndp_pull_header,
+	.arrived	= ndp_pull_arrived,
+	.answer		= ndp_pull_answer,
+	.stamp		= ndp_pull_stamp,
+	.more		= ndp_pull_more,
+	.reorder	= ndp_pull_reorder,
+	.info		= ndp_pull_info,
+};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: pulls that are owed, at the wrap of packet numbers.
+ */
+#include <kunit/test.h>
+#include "grant.c"
+
+static struct ndp_sock *ndp_owed_test_sock(struct kunit *test, u32 rcv_nxt)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->ooo = RB_ROOT;
+	np->rcv_nxt = rcv_nxt;
+	np->rcv_max = rcv_nxt - 1;
+	return np;
+}
+
+/* After LAST no more pulls are owed than packets are missing and not pulled. */
+static void ndp_owed_test_last(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_owed_test_sock(test, U32_MAX - 2);
+	int i;
+
+	/* Too little room for a pull, so that all stay owed. */
+	np->rcv_truesize = 1;
+	np->promised = 1;
+	ndp_pull(np)->owed = 0;
+	np->rcv_max = np->rcv_nxt + 9;
+	for (i = 0; i < 30; i++)
+		ndp_earn_pull(np, true, false);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 30);
+	np->rcv_max = np->rcv_nxt + 10;
+	np->rcv_last = true;
+	ndp_earn_pull(np, true, false);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 11 - 1);
+	np->promised = 4;
+	ndp_earn_pull(np, false, true);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 11 - 4);
+	np->promised = 100;
+	ndp_earn_pull(np, false, true);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 0);
+}
+
+static struct kunit_case ndp_owed_cases[] = {
+	KUNIT_CASE(ndp_owed_test_last),
+	{}
+};
+
+static struct kunit_suite ndp_owed_suite = {
+	.name = "ndp_owed",
+	.test_cases = ndp_owed_cases,
+};
+
+kunit_test_suite(ndp_owed_suite);

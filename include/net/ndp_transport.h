@@ -23,7 +23,7 @@ struct ndphdr;
 struct net_device;
 
 /* Bytes of a connection that are its transport's own, zero at first. */
-#define NDP_TRANSPORT_PRIV	128
+#define NDP_TRANSPORT_PRIV	96
 
 /**
  * enum ndp_send - a packet that could leave, in the order in which a transport is asked
@@ -70,7 +70,8 @@ enum ndp_arrival {
  *		each event and each packet.  @len is 0 for what is no new DATA
  * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
  *		whether it is the last written (flags).  May set @pulled of it
- * @stalled:	nothing may leave.  Return: a packet was made lost, ask again
+ * @stalled:	packets are NACKed and nothing may leave.  Return: one was made lost, ask
+ *		again
  * @idle:	all that was written is acknowledged
  * @granted:	an answer tells of the receiver's counters and window
  * @acked:	a packet was acknowledged and is about to be forgotten; @cumulative: by a

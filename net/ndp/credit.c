@@ -106,7 +106,7 @@ bool ndp_pull_stalled(struct ndp_sock *np)
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct sk_buff *skb = ndp_rtx_first(np);
 
-	if (!skb || np->flight_pkts || ps->expect_pulls > 0)
+	if (np->flight_pkts || ps->expect_pulls > 0)
 		return false;
 	ndp_tx_lost(np, skb);
 	return true;

@@ -82,7 +82,10 @@ static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
 	ndp_earn_pull(np, ndp_was_pushed(nh), how != NDP_ARRIVED_WHOLE);
 }
 
-/* An answer tells of all pulls.  If it is the newest, as the peer will see it, so does its window. */
+/*
+ * An answer tells of all pulls.  If it is the newest, as the peer will see it, its window
+ * is the one that the peer knows.
+ */
 static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);

@@ -305,7 +305,7 @@ static bool ndp_output_one(struct ndp_sock *np)
 		return true;
 	if (ndp_output_fin(np))
 		return true;
-	return np->tp->stalled(np);
+	return skb && np->tp->stalled(np);
 }
 
 /*

@@ -158,10 +158,11 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
  */
 struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 {
-	struct rb_node *node = rb_first(&np->txq);
+	struct rb_node *node;
 
 	if (list_empty(&np->rtx))
 		return NULL;
+	node = rb_first(&np->txq);
 	if (ndp_tx_cb(rb_to_skb(node))->state == NDP_TX_NACKED)
 		return rb_to_skb(node);
 	return ndp_tx_first(&np->rtx);

@@ -26,11 +26,12 @@ struct net_device;
 #define NDP_TRANSPORT_PRIV	96
 
 /**
- * enum ndp_send - a packet that could leave, in the order in which a transport is asked
+ * enum ndp_send - a packet that could leave, in the order in which they are offered
  * @NDP_SEND_LOST:	found lost, or sent again by nobody's fault
  * @NDP_SEND_NACKED:	refused by the receiver, or trimmed on its way
  * @NDP_SEND_NEW:	never sent
- * @NDP_SEND_EMPTY:	never sent, without payload: a bare opening or a FIN
+ * @NDP_SEND_EMPTY:	never sent, without payload: a FIN, or a bare opening, for which a
+ *			transport is not asked
  */
 enum ndp_send {
 	NDP_SEND_LOST,
@@ -57,8 +58,6 @@ enum ndp_arrival {
 
 /**
  * struct ndp_transport - what a transport does
- * @name:	as NDP_TRANSPORT has it
- * @priv_size:	bytes of its own in each connection, NDP_TRANSPORT_PRIV at most
  *
  * @init:	a connection has its paths and sizes; @start: number at which counters
  *		on the wire begin (0 but in tests)
@@ -79,26 +78,25 @@ enum ndp_arrival {
  * @nacked:	a packet has come without its payload; it is NACKed from now on
  * @returned:	a switch returned the header of one.  Return: it may leave again at
  *		once, else it waits as if NACKed
- * @lost:	a packet was not answered in time; NULL if that tells nothing
- * @control:	a PULL or PROBE has arrived
+ * @pulled:	a PULL has arrived, after @granted and what it acknowledges
  *
  * The receiving end:
  * @header:	a control packet has arrived by @dev
  * @arrived:	DATA or FIN has arrived by @dev; a whole one is not yet queued
- * @answer:	it is queued, and is going to be answered
+ * @answer:	a whole one is queued now; it is going to be answered.  Not for what was
+ *		received before, which is answered as well
  * @stamp:	an answer's header is complete; fill in the pull counter
- * @more:	there may be room that was not there before; @tell: the peer is to hear
- *		in any case
+ * @probed:	the peer has data and no leave to send it: answer
+ * @more:	there may be @room that was not there before; or there is none, but the
+ *		peer is to hear how things stand
  * @reorder:	the priority of the socket may have changed
  * @info:	fill in what is the transport's of NDP_INFO
  *
- * Context of all: the connection's lock held, softirqs off; in @header and @arrived RCU
- * read side.  None may sleep or fail.
+ * Context of all: the connection's lock held, softirqs off, but for @init, where nobody else
+ * may see the connection yet; in @header and @arrived RCU read side.  None may sleep or
+ * fail.
  */
 struct ndp_transport {
-	char	name[16];
-	size_t	priv_size;
-
 	void	(*init)(struct ndp_sock *np, u32 start);
 	void	(*detach)(struct ndp_sock *np);
 
@@ -112,8 +110,7 @@ struct ndp_transport {
 			 bool cumulative);
 	void	(*nacked)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	bool	(*returned)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
-	void	(*lost)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
-	void	(*control)(struct ndp_sock *np, const struct ndphdr *nh);
+	void	(*pulled)(struct ndp_sock *np, const struct ndphdr *nh);
 
 	void	(*header)(struct ndp_sock *np, const struct net_device *dev);
 	void	(*arrived)(struct ndp_sock *np, const struct ndphdr *nh,
@@ -121,7 +118,8 @@ struct ndp_transport {
 	void	(*answer)(struct ndp_sock *np, const struct ndphdr *nh,
 			  enum ndp_arrival how);
 	void	(*stamp)(struct ndp_sock *np, struct ndphdr *nh);
-	void	(*more)(struct ndp_sock *np, bool tell);
+	void	(*probed)(struct ndp_sock *np);
+	void	(*more)(struct ndp_sock *np, bool room);
 	void	(*reorder)(struct ndp_sock *np);
 	void	(*info)(struct ndp_sock *np, struct ndp_info *info);
 };

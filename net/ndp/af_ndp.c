@@ -9,7 +9,8 @@
  *
  * This file is the socket family and the module: the calls that make, name, listen on
  * and end a socket.  connect.c connects one, stream.c and message.c read and write,
- * output.c and input.c are the two sides of the protocol, pull.c paces it.
+ * output.c and input.c are the two sides of the protocol, credit.c and grant.c those of
+ * its pulls.
  * Documentation/af_ndp.md is the manual, Documentation/architecture.md says what stands
  * on what, include/net/ndp_wire.h is the wire format.
  *

@@ -17,29 +17,6 @@
  */
 #define NDP_BOUNCES_MAX		8
 
-/**
- * ndp_rcv_window - an answer tells of the peer's room
- * @np:		connection
- * @nh:		its header
- * @newer:	by how much the transport's own counter in it is newer than what came
- *		before
- *
- * Answers overtake one another.  The newest has the highest counter, and of those the
- * highest PSN, of what was sent.
- *
- * Context: np->lock held.
- */
-void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer)
-{
-	u32 psn = ntohl(nh->psn);
-
-	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)) ||
-	    psn_before(np->snd_nxt, psn))
-		return;
-	np->window_psn = psn;
-	np->snd_window = ntohl(nh->window);
-}
-
 static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 			   bool cumulative)
 {
@@ -71,14 +48,7 @@ static void ndp_tell_done(struct ndp_sock *np)
 		ndp_orphan_limit(np, true);
 }
 
-/**
- * ndp_acked - packets were acknowledged
- * @np:		connection
- * @was_done:	ndp_fin_acked() before that
- *
- * Context: np->lock held; the caller has a reference.
- */
-void ndp_acked(struct ndp_sock *np, bool was_done)
+static void ndp_acked(struct ndp_sock *np, bool was_done)
 {
 	struct sock *sk = ndp_to_sk(np);
 
@@ -142,17 +112,11 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_tx_nacked(np, skb);
 }
 
-/**
- * ndp_rcv_cumulative - a number acknowledges all packets below it
- * @np:		connection
- * @psn:	number
- *
- * That of an unverified peer could be a guess that hits many packets, and is ignored.
- * The caller calls ndp_acked() if ndp_sock.snd_una has moved.
- *
- * Context: np->lock held.
+/*
+ * A number acknowledges all packets below it.  That of an unverified peer could be a
+ * guess that hits many packets, and is ignored.
  */
-void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
+static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 {
 	struct rb_node *node;
 
@@ -225,15 +189,28 @@ static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
 		ndp_tx_lost(np, skb);
 }
 
+/* A PULL acknowledges all packets below its PSN. */
+static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_fin_acked(np);
+	u32 una = np->snd_una;
+
+	np->tp->granted(np, nh);
+	ndp_rcv_cumulative(np, ntohl(nh->psn));
+	np->tp->pulled(np, nh);
+	if (np->snd_una != una)
+		ndp_acked(np, done);
+}
+
 /*
  * The peer has data and no leave to send it.  If there is no room wake the reader, to take
  * a part of a message, or less than it waits for.
  */
-static void ndp_rcv_probe(struct ndp_sock *np, const struct ndphdr *nh)
+static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
-	np->tp->control(np, nh);
+	np->tp->probed(np);
 	if (ndp_readable(np))
 		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
@@ -255,7 +232,7 @@ static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
 	/* The packets that were refused without the cookie are asked for now. */
-	np->tp->more(np, true);
+	np->tp->more(np, false);
 }
 
 /* The acceptor asks for proof of our address, or gives a token for later. */
@@ -315,11 +292,11 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 		break;
 	case NDP_PULL:
 		NDP_INC(net, PULL_IN);
-		np->tp->control(np, nh);
+		ndp_rcv_pull(np, nh);
 		break;
 	case NDP_PROBE:
 		NDP_INC(net, PROBE_IN);
-		ndp_rcv_probe(np, nh);
+		ndp_rcv_probe(np);
 		break;
 	case NDP_COOKIE:
 		NDP_INC(net, COOKIE_IN);

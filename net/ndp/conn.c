@@ -11,7 +11,7 @@
  * rest end by themselves, the last of them frees, after a grace period
  * (SOCK_RCU_FREE) for lookups that still look at the entry.
  *
- * Non-goals here: what packets mean (input.c, output.c).
+ * Non-goals here: what packets mean (data.c, answer.c).
  */
 #include "conn.h"
 
@@ -35,17 +35,16 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 	return np->opened && !ndp_tomb_half_full(ndp_pernet(sock_net(&np->inet.sk)));
 }
 
-/**
- * ndp_conn_unhash - take a connection out of the table for good
- * @np:		connection
- * @aborted:	it ended by a reset
+/*
+ * Take a connection out of the table for good.
  *
  * Leaves a tombstone in its place, or, while there are enough of them and the peer
- * knows that it was open, a used-up cookie.  Drops the table's reference.
+ * knows that it was open, a used-up cookie; an initiator that sent nothing, or finds
+ * many tombstones, nothing.  Drops the table's reference.
  *
  * Context: np->lock held; the caller has a reference of its own.
  */
-void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
+static void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
 	struct ndp_tombstone *tomb = np->tomb;

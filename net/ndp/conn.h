@@ -151,7 +151,6 @@ void ndp_send_open(struct ndp_sock *np);
 void ndp_tasklet(struct tasklet_struct *t);
 
 /* conn.c */
-void ndp_conn_unhash(struct ndp_sock *np, bool aborted);
 void ndp_conn_clear(struct ndp_sock *np);
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp);
 void ndp_conn_established(struct ndp_sock *np);
@@ -168,9 +167,6 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb);
 bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
 
 /* answer.c */
-void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer);
-void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn);
-void ndp_acked(struct ndp_sock *np, bool was_done);
 void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
 

@@ -10,7 +10,6 @@
 #include <linux/bpf-cgroup.h>
 #include <linux/sched/signal.h>
 #include <net/ipv6.h>
-#include <net/transp_v6.h>
 #include "call.h"
 
 /* A bare opening leaves after this long if nobody writes or waits. */

@@ -17,7 +17,7 @@
  * Non-goals: congestion control; the fabric needs none (section 3.2,
  * "Congestion Control").
  */
-#include "conn.h"
+#include "credit.h"
 
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
@@ -231,20 +231,12 @@ static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /**
- * ndp_pull_rcv_pull - a PULL has arrived
+ * ndp_pull_pulled - a PULL has arrived, and what it acknowledges is acknowledged
  * @np:		connection
  * @nh:		its header
  */
-void ndp_pull_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
+void ndp_pull_pulled(struct ndp_sock *np, const struct ndphdr *nh)
 {
-	struct ndp_pull_state *ps = ndp_pull(np);
-	bool done = ndp_fin_acked(np);
-	u32 una = np->snd_una;
-
-	ndp_pull_granted(np, nh);
-	ndp_rcv_cumulative(np, ntohl(nh->psn));
-	if (nh->flags & NDP_F_LAST && nh->window && !ps->credit)
+	if (nh->flags & NDP_F_LAST && nh->window && !ndp_pull(np)->credit)
 		ndp_restart(np, nh);
-	if (np->snd_una != una)
-		ndp_acked(np, done);
 }

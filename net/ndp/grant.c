@@ -2,8 +2,9 @@
 /*
  * AF_NDP pull transport, the receiver: what arrivals earn (NDP paper, section 3.2).
  *
- * Every arriving packet, trimmed or whole, earns its sender one pull, which is granted by
- * turns (pull.c) and told by the next answer, or by a PULL.
+ * An arriving packet, trimmed or whole, earns its sender one pull, but for a duplicate and
+ * a whole one of the first window after LAST.  Pulls are granted by turns (pull.c), and
+ * told by the next answer or by a PULL.
  *
  * LAST on the highest PSN heard of ends pulling for new data: from there on no
  * more pulls are owed than packets are missing that were not pulled yet.
@@ -18,7 +19,7 @@
  *
  * Non-goals: whose turn it is (pull.c).
  */
-#include "conn.h"
+#include "credit.h"
 
 static bool ndp_was_pushed(const struct ndphdr *nh)
 {
@@ -94,7 +95,8 @@ static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
 	if (ps->told != ps->sent || !ps->told_any ||
 	    !psn_before(psn, ps->told_psn))
 		ps->told_psn = psn;
-	ps->told_any = true;
+	/* Before the peer is known what is told has no number. */
+	ps->told_any = np->irs_known;
 	ps->told = ps->sent;
 	nh->pull = htonl(ps->sent);
 	if (psn == ps->told_psn)
@@ -106,7 +108,7 @@ static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
  * longer than a round trip, so that nothing that was pulled is still to come: pulls
  * that found it with nothing to send were forgotten.
  */
-static void ndp_pull_rcv_probe(struct ndp_sock *np)
+static void ndp_pull_probed(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
@@ -118,14 +120,6 @@ static void ndp_pull_rcv_probe(struct ndp_sock *np)
 		ps->owed = 1;
 	ndp_pull_request(np);
 	ndp_send_pull(np);
-}
-
-static void ndp_pull_control(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	if (ndp_hdr_type(nh) == NDP_PULL)
-		ndp_pull_rcv_pull(np, nh);
-	else
-		ndp_pull_rcv_probe(np);
 }
 
 static void ndp_pull_begin(struct ndp_sock *np, u32 start)
@@ -158,8 +152,6 @@ static void ndp_pull_info(struct ndp_sock *np, struct ndp_info *info)
 }
 
 const struct ndp_transport ndp_pull_transport = {
-	.name		= "ndp",
-	.priv_size	= sizeof(struct ndp_pull_state),
 	.init		= ndp_pull_begin,
 	.detach		= ndp_pull_end,
 	.may_send	= ndp_pull_may_send,
@@ -170,7 +162,8 @@ const struct ndp_transport ndp_pull_transport = {
 	.acked		= ndp_pull_acked,
 	.nacked		= ndp_pull_nacked,
 	.returned	= ndp_pull_returned,
-	.control	= ndp_pull_control,
+	.pulled		= ndp_pull_pulled,
+	.probed		= ndp_pull_probed,
 	.header		= ndp_pull_header,
 	.arrived	= ndp_pull_arrived,
 	.answer		= ndp_pull_answer,

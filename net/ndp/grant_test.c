@@ -10,7 +10,6 @@ static struct ndp_sock *ndp_owed_test_sock(struct kunit *test, u32 rcv_nxt)
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->ooo = RB_ROOT;
 	np->rcv_nxt = rcv_nxt;
 	np->rcv_max = rcv_nxt - 1;
 	return np;

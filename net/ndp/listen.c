@@ -153,7 +153,7 @@ void ndp_child_accepted(struct ndp_sock *np)
 		atomic_sub(atomic_read(&ndp_to_sk(np)->sk_rmem_alloc),
 			   &ndp_sk(lsk)->unaccepted);
 	/* Pull packets that the listener's memory bound had refused. */
-	np->tp->more(np, false);
+	np->tp->more(np, true);
 	spin_unlock_bh(&np->lock);
 	if (lsk)
 		sock_put(lsk);

@@ -279,10 +279,13 @@ static bool ndp_output_empty(struct ndp_sock *np, bool fin)
 	return true;
 }
 
+static bool ndp_fin_is_due(const struct ndp_sock *np)
+{
+	return np->fin_queued && !np->fin_sent && skb_queue_empty(&np->sendq);
+}
+
 static bool ndp_output_fin(struct ndp_sock *np)
 {
-	if (!np->fin_queued || np->fin_sent || !skb_queue_empty(&np->sendq))
-		return false;
 	if (ndp_unverified_holds(np, 0) ||
 	    !np->tp->may_send(np, NDP_SEND_EMPTY, 0))
 		return false;
@@ -303,8 +306,8 @@ static bool ndp_output_one(struct ndp_sock *np)
 		return ndp_resend(np, skb, NDP_SEND_NACKED);
 	if (ndp_output_new(np))
 		return true;
-	if (ndp_output_fin(np))
-		return true;
+	if (ndp_fin_is_due(np))
+		return ndp_output_fin(np);
 	return skb && np->tp->stalled(np);
 }
 

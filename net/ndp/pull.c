@@ -2,9 +2,9 @@
 /*
  * AF_NDP pull queues (NDP paper, section 3.2).
  *
- * Every arriving packet, trimmed or whole, earns its sender one pull.  Pulls
- * are sent from one queue per receiving device, paced so that the packets that
- * they elicit arrive at the link's rate, whoever sends them.  Connections take
+ * Pulls that arrivals have earned (grant.c) are sent from one queue per receiving
+ * device, paced so that the packets that they elicit arrive at the link's rate, whoever
+ * sends them.  Connections take
  * turns, one pull a turn; who got packets of a first window through has had that
  * many turns already, if others wait.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
@@ -41,7 +41,7 @@
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include "conn.h"
+#include "credit.h"
 
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
@@ -371,7 +371,7 @@ void ndp_send_pull(struct ndp_sock *np)
  * ndp_pull_request - grant what may be granted now, queue for the rest
  * @np:		connection that earned a pull or made room
  *
- * The caller tells the peer when pull_told differs from pull_sent.
+ * The caller tells the peer when ndp_pull_state.told differs from @sent.
  *
  * Context: np->lock held, softirqs off.
  */
@@ -413,19 +413,20 @@ static bool ndp_window_opened(struct ndp_sock *np)
 /**
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
- * @tell:	send a PULL in any case
+ * @room:	else there is none, but the peer is to hear how things stand
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_more(struct ndp_sock *np, bool tell)
+void ndp_pull_more(struct ndp_sock *np, bool room)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
 		return;
-	ps->refused = false;
+	if (room)
+		ps->refused = false;
 	ndp_pull_request(np);
-	if (tell || ps->told != ps->sent || ndp_window_opened(np))
+	if (!room || ps->told != ps->sent || ndp_window_opened(np))
 		ndp_send_pull(np);
 }
 

@@ -8,7 +8,7 @@
  * little room there is, so that packets beyond a gap cannot lock it out (NDP paper,
  * section 3.2, says nothing of receive buffers).
  *
- * Non-goals: the queues themselves (reassembly.c), who may send into the room (pull.c).
+ * Non-goals: the queues themselves (reassembly.c), who may send into the room (grant.c).
  */
 #include "queue.h"
 

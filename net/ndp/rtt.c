@@ -15,7 +15,7 @@
  */
 #include "conn.h"
 
-/* Headers that it serves per data packet. */
+/* Headers that a switch serves per data packet. */
 #define NDP_SWITCH_WEIGHT	10
 /* Store-and-forward hops of a three-tier fabric. */
 #define NDP_SWITCH_HOPS		6

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include "rtt.c"
 
-static struct ndp_sock *ndp_timer_test_sock(struct kunit *test)
+static struct ndp_sock *ndp_rto_test_sock(struct kunit *test)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
 
@@ -17,7 +17,7 @@ static struct ndp_sock *ndp_timer_test_sock(struct kunit *test)
 
 static void ndp_rto_test_floor(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_timer_test_sock(test);
+	struct ndp_sock *np = ndp_rto_test_sock(test);
 	int i;
 
 	for (i = 0; i < 100; i++)
@@ -30,7 +30,7 @@ static void ndp_rto_test_floor(struct kunit *test)
 /* srtt + 4 rttvar; the first sample's half is its variation. */
 static void ndp_rto_test_estimate(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_timer_test_sock(test);
+	struct ndp_sock *np = ndp_rto_test_sock(test);
 
 	ndp_rtt_sample(np, 4 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, np->srtt_ns, 4 * NDP_MSEC);
@@ -46,7 +46,7 @@ static void ndp_rto_test_estimate(struct kunit *test)
 /* From the first transmission on. */
 static void ndp_rto_test_answer(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_timer_test_sock(test);
+	struct ndp_sock *np = ndp_rto_test_sock(test);
 	u32 now = ndp_rtt_clock(ktime_get_ns());
 	struct ndp_tx_cb cb = { .first_at = now - 5000 };
 
@@ -57,7 +57,7 @@ static void ndp_rto_test_answer(struct kunit *test)
 
 static void ndp_rto_test_backoff(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_timer_test_sock(test);
+	struct ndp_sock *np = ndp_rto_test_sock(test);
 
 	np->backoff = 3;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 8 * NDP_RTO_MIN);
@@ -71,7 +71,7 @@ static void ndp_rto_test_backoff(struct kunit *test)
 /* However many packets time out in it, a round doubles the timeout once. */
 static void ndp_rto_test_rounds(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_timer_test_sock(test);
+	struct ndp_sock *np = ndp_rto_test_sock(test);
 	u64 at = 1000 * NDP_MSEC;
 	u32 round;
 	int i;

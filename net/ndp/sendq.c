@@ -167,3 +167,24 @@ struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 		return rb_to_skb(node);
 	return ndp_tx_first(&np->rtx);
 }
+
+/**
+ * ndp_rcv_window - an answer tells of the peer's room
+ * @np:		connection
+ * @nh:		its header
+ * @newer:	by how much the transport's own counter in it is newer than what came
+ *		before
+ *
+ * Answers overtake one another.  The newest has the highest counter, and of those the
+ * highest PSN, of what was sent.
+ */
+void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer)
+{
+	u32 psn = ntohl(nh->psn);
+
+	if (newer < 0 || (!newer && psn_before(psn, np->window_psn)) ||
+	    psn_before(np->snd_nxt, psn))
+		return;
+	np->window_psn = psn;
+	np->snd_window = ntohl(nh->window);
+}

@@ -4,7 +4,6 @@
  *
  * Non-goals: what calls do with it (af_ndp.c, connect.c, stream.c, message.c).
  */
-#include <net/inet_common.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/transp_v6.h>

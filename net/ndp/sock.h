@@ -227,7 +227,7 @@ struct ndp_sock {
 	u32			ooo_len;
 	/** @irs_known: @irs is valid */
 	bool			irs_known;
-	/** @rcv_last: it carried LAST: pulls for missing packets alone */
+	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */
 	bool			rcv_last;
 	/** @rcv_fin: FIN was received in order */
 	bool			rcv_fin;
@@ -318,18 +318,6 @@ static inline struct ndp_sock *ndp_sk(const struct sock *sk)
 static inline struct sock *ndp_to_sk(struct ndp_sock *np)
 {
 	return &np->inet.sk;
-}
-
-/* What the pull transport knows of a connection. */
-static inline struct ndp_pull_state *ndp_pull(const struct ndp_sock *np)
-{
-	return (struct ndp_pull_state *)np->priv;
-}
-
-/* And the other way. */
-static inline struct ndp_sock *ndp_of_pull(const struct ndp_pull_state *ps)
-{
-	return container_of((u64 *)ps, struct ndp_sock, priv[0]);
 }
 
 /**

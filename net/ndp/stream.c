@@ -345,7 +345,7 @@ void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
 	__skb_unlink(skb, &sk->sk_receive_queue);
 	WRITE_ONCE(np->rcv_msgs, np->rcv_msgs - ndp_rx_cb(skb)->eom);
 	ndp_rmem_uncharge(np, skb);
-	np->tp->more(np, false);
+	np->tp->more(np, true);
 	spin_unlock_bh(&np->lock);
 	consume_skb(skb);
 }

@@ -32,8 +32,6 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	/* A packet that a switch returned was not lost. */
 	if (!cb->local_drop && !cb->bounced) {
 		ndp_path_lost(np, cb->path);
-		if (np->tp->lost)
-			np->tp->lost(np, cb);
 		ndp_mtu_lost(np, skb);
 	}
 	ndp_tx_lost(np, skb);

@@ -52,7 +52,7 @@ bool ndp_tomb_full(const struct ndp_net *nn)
  */
 bool ndp_tomb_half_full(const struct ndp_net *nn)
 {
-	return READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max) / 2;
+	return 2LL * READ_ONCE(nn->tombs) >= READ_ONCE(nn->tombs_max);
 }
 
 /*

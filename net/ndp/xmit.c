@@ -10,8 +10,6 @@
  * Non-goals: when a packet may leave (output.c).
  */
 #include <linux/crc32c.h>
-#include <linux/highmem.h>
-#include <net/ip.h>
 #include "conn.h"
 
 /**

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, the pull transport: the state of a connection, and of a device (NDP paper,
+ * section 3.2).
+ */
+#ifndef _NDP_CREDIT_H
+#define _NDP_CREDIT_H
+
+#include <linux/hrtimer.h>
+#include "conn.h"
+
+/* Classes of a pull queue, one for each NDP_PRIORITY. */
+#define NDP_PULL_CLASSES	(NDP_PRIORITY_MAX - NDP_PRIORITY_MIN + 1)
+
+/**
+ * struct ndp_pullq - the pull queue of a device (section 3.2)
+ * @node:	in the table of all, by @dev
+ * @dev:	device, not held: removed when it unregisters
+ * @ref:	table and connections
+ * @rate_bps:	link speed, bits per second; 0 when unknown
+ * @headers:	packets without payload that arrived since the last pull
+ * @lock:	guards what follows
+ * @round:	connections that have earned pulls, by class, the first served
+ *		first; those of a class in turn
+ * @low_due:	hundredths of a pull that lower classes have a right to
+ * @low_class:	the one of them that was served last
+ * @timer:	runs when @next is due and @round has something
+ * @next:	ktime_get_ns() before which no further pull leaves
+ * @dead:	device gone, nothing may be queued any more
+ * @share:	part of @rate_bps in use, 1/1024; lowered while pulled packets
+ *		come trimmed
+ * @epoch_end:	when @share is looked at next
+ * @pulled_in:	pulled packets that arrived in this epoch
+ * @trimmed_in:	of them, trimmed
+ * @pushed_in:	packets of first windows that arrived in this epoch
+ * @pushed_in_prev: and in the one before
+ * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
+ *		the port was drained
+ * @rcu:	for lookups
+ */
+struct ndp_pullq {
+	struct hlist_node	node;
+	struct net_device	*dev;
+	refcount_t		ref;
+	u64			rate_bps;
+	atomic_t		headers;
+
+	spinlock_t		lock;		/* all below */
+	struct list_head	round[NDP_PULL_CLASSES];
+	u32			low_due;
+	unsigned int		low_class;
+	struct hrtimer		timer;
+	u64			next;
+	bool			dead;
+	u32			share;
+	u64			epoch_end;
+	u32			pulled_in;
+	u32			trimmed_in;
+	u32			pushed_in;
+	u32			pushed_in_prev;
+	u32			pushed_trimmed_in;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct ndp_pull_state - what pulls know of a connection, ndp_sock.priv
+ *
+ * The sender:
+ * @credit:	packets pulled and not sent
+ * @rcvd:	highest pull counter received
+ * @expect_pulls: packets answered that should have earned a pull, less the pulls
+ *		received; answers overtake one another, so it may be below 0
+ * @pushed:	payload pushed above ndp_sock.snd_last, answered or not
+ * @ack_share:	moving share of ACKs among answers, 0 to 256
+ *
+ * The receiver:
+ * @refused:	a packet found no room, and there was no sign of room since: no pulls
+ * @low_waits:	the packet at rcv_nxt came trimmed, or may have, and waits for a pull
+ * @told_any:	@told_psn is valid
+ * @queued:	in the round of @q, or being served
+ * @class:	class in which it was queued last, under @q's lock
+ * @elsewhere_in: DATA that came in by other devices, less that by @dev
+ * @low_nxt:	rcv_nxt before the packet that is being received
+ * @sent:	pull counter
+ * @told:	of it, what the peer was told
+ * @told_psn:	PSN of the newest answer, as the peer knows it
+ * @owed:	pulls earned by arrivals and not granted
+ * @turns_taken: turns had: first-window packets that arrived whole; under @q's lock
+ * @q:		of the device that packets come in by; NULL: not paced
+ * @dev:	device that it was looked up for, compared only
+ * @node:	in @q's round, under its lock
+ *
+ * Context: the connection's lock, but for what @q's guards.
+ */
+struct ndp_pull_state {
+	u32			credit;
+	u32			rcvd;
+	s32			expect_pulls;
+	u32			pushed;
+	u16			ack_share;
+
+	bool			refused;
+	bool			low_waits;
+	bool			told_any;
+	bool			queued;
+	u8			class;
+	u8			elsewhere_in;
+	u32			low_nxt;
+	u32			sent;
+	u32			told;
+	u32			told_psn;
+	u32			owed;
+	u32			turns_taken;
+	struct ndp_pullq	*q;
+	const struct net_device	*dev;
+	struct list_head	node;
+};
+
+/* What the pull transport knows of a connection. */
+static inline struct ndp_pull_state *ndp_pull(const struct ndp_sock *np)
+{
+	return (struct ndp_pull_state *)np->priv;
+}
+
+/* And the other way. */
+static inline struct ndp_sock *ndp_of_pull(const struct ndp_pull_state *ps)
+{
+	return container_of((u64 *)ps, struct ndp_sock, priv[0]);
+}
+
+/* credit.c */
+bool ndp_pull_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len);
+void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
+		   enum ndp_send what, u32 len);
+bool ndp_pull_stalled(struct ndp_sock *np);
+void ndp_pull_idle(struct ndp_sock *np);
+void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh);
+void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
+		    bool cumulative);
+void ndp_pull_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+void ndp_pull_pulled(struct ndp_sock *np, const struct ndphdr *nh);
+
+/* pull.c */
+void ndp_pull_request(struct ndp_sock *np);
+void ndp_pull_more(struct ndp_sock *np, bool tell);
+void ndp_send_pull(struct ndp_sock *np);
+void ndp_pull_reorder(struct ndp_sock *np);
+void ndp_pull_forget_turns(struct ndp_sock *np);
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_detach(struct ndp_sock *np);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
+u64 ndp_pull_rate(struct ndp_sock *np);
+
+#endif /* _NDP_CREDIT_H */

@@ -74,8 +74,9 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
+# W=1 wants more of a machine (kernel-doc, which is Perl): that is for lint.
 modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
-	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) W=$(or $(W),1) modules
+	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) $(if $(W),W=$(W)) modules
 
 # Modules that only tests load, in a tree of their own: nothing installs them.
 test-modules: $(B)/.compat $(B)/.tree

@@ -260,6 +260,7 @@ TEST_F_TIMEOUT(bounds, tombstone_of_the_peers_reset, 400)
  */
 TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 {
+	unsigned long long most = 0;
 	int l = listening(8), s, a, id, i;
 	char c;
 
@@ -275,8 +276,14 @@ TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 		close(s);
 		EXPECT_EQ(0, recv(a, &c, 1, 0));
 		close(a);
+		if (stat_of(NEAR, "Tombstones") > most)
+			most = stat_of(NEAR, "Tombstones");
 	}
-	EXPECT_EQ(10, stat_of(NEAR, "Tombstones"));
+	/* On a slow machine the first are gone before the last come. */
+	EXPECT_GE(10, most);
+	EXPECT_LT(0, most);
+	if (virtual_time())
+		EXPECT_EQ(10, most);
 	EXPECT_LT(0, stat_of(FAR, "Tombstones"));
 	close(l);
 	ASSERT_TRUE(set_sysctl(NEAR, "tombstones_max", TOMBSTONES_MAX));

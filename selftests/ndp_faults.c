@@ -89,6 +89,12 @@ static bool faults(const char *percent)
 	       set_code("require", begin, end) && set_percent(percent);
 }
 
+/* Kernels before 6.3 cannot aim faults at a module on x86-64. */
+static bool can_aim(void)
+{
+	return set_fault(kinds[0], "stacktrace-depth", "32");
+}
+
 FIXTURE(faults) { };
 
 FIXTURE_SETUP(faults)
@@ -98,8 +104,7 @@ FIXTURE_SETUP(faults)
 	world = &worlds[1][WIRE];
 	ndp = true;
 	port = 7000;
-	/* Kernels before 6.3 cannot aim faults at a module on x86-64. */
-	if (!set_fault(kinds[0], "stacktrace-depth", "32"))
+	if (!can_aim())
 		SKIP(return, "no FAULT_INJECTION_STACKTRACE_FILTER");
 	ASSERT_EQ(shell("modprobe ndp"), 0);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -115,7 +120,7 @@ FIXTURE_SETUP(faults)
 
 FIXTURE_TEARDOWN(faults)
 {
-	if (!set_fault(kinds[0], "stacktrace-depth", "32"))
+	if (!can_aim())
 		return;
 	EXPECT_TRUE(faults("0"));
 	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 100));

@@ -103,12 +103,9 @@ void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
  */
 bool ndp_pull_stalled(struct ndp_sock *np)
 {
-	struct ndp_pull_state *ps = ndp_pull(np);
-	struct sk_buff *skb = ndp_rtx_first(np);
-
-	if (np->flight_pkts || ps->expect_pulls > 0)
+	if (np->flight_pkts || ndp_pull(np)->expect_pulls > 0)
 		return false;
-	ndp_tx_lost(np, skb);
+	ndp_tx_lost(np, ndp_rtx_first(np));
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * KUnit: packet numbers at their wrap.
  */
-#include <kunit/test.h>
+#include "conn_test.h"
 #include "data.c"
 
 static void ndp_psn_test_before(struct kunit *test)
@@ -16,20 +16,10 @@ static void ndp_psn_test_before(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, psn_before(0, S32_MAX));
 }
 
-static struct ndp_sock *ndp_psn_test_sock(struct kunit *test, u32 rcv_nxt)
-{
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->rcv_nxt = rcv_nxt;
-	np->rcv_max = rcv_nxt - 1;
-	return np;
-}
-
 /* Only the highest number heard of says whether more follows. */
 static void ndp_psn_test_last(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_psn_test_sock(test, U32_MAX - 1);
+	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 1);
 	struct ndphdr plain = { }, last = { .flags = NDP_F_LAST };
 
 	ndp_note_last(np, &last, U32_MAX);

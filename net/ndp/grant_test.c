@@ -2,23 +2,13 @@
 /*
  * KUnit: pulls that are owed, at the wrap of packet numbers.
  */
-#include <kunit/test.h>
+#include "conn_test.h"
 #include "grant.c"
-
-static struct ndp_sock *ndp_owed_test_sock(struct kunit *test, u32 rcv_nxt)
-{
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->rcv_nxt = rcv_nxt;
-	np->rcv_max = rcv_nxt - 1;
-	return np;
-}
 
 /* After LAST no more pulls are owed than packets are missing and not pulled. */
 static void ndp_owed_test_last(struct kunit *test)
 {
-	struct ndp_sock *np = ndp_owed_test_sock(test, U32_MAX - 2);
+	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 2);
 	int i;
 
 	/* Too little room for a pull, so that all stay owed. */

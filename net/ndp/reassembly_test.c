@@ -2,7 +2,7 @@
 /*
  * KUnit: the order of packets beyond a gap.
  */
-#include <kunit/test.h>
+#include "conn_test.h"
 #include "reassembly.c"
 
 static void ndp_ooo_test_insert(struct kunit *test, struct ndp_sock *np, u32 psn)
@@ -29,14 +29,11 @@ static void ndp_ooo_test_order(struct kunit *test)
 {
 	static const int order[] = { 7, 1, 9, 3, 2, 8, 12, 5 };
 	static const int sorted[] = { 1, 2, 3, 5, 7, 8, 9, 12 };
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 4);
 	unsigned long there = 0;
 	struct rb_node *node;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->ooo = RB_ROOT;
-	np->rcv_nxt = U32_MAX - 4;
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		there |= BIT(order[i]);
 	for (i = 0; i < ARRAY_SIZE(order); i++)

@@ -23,6 +23,7 @@
 #include <net/inet_common.h>
 #include <net/ipv6.h>
 #include "call.h"
+#include "device.h"
 
 unsigned int ndp_net_id __read_mostly;
 
@@ -502,9 +503,12 @@ static int __init ndp_init(void)
 	err = register_pernet_subsys(&ndp_net_ops);
 	if (err)
 		goto err_table;
-	err = ndp_pull_init();
+	err = ndp_device_init();
 	if (err)
 		goto err_net;
+	err = ndp_pull_init();
+	if (err)
+		goto err_device;
 	err = ndp_repair_init();
 	if (err)
 		goto err_pull;
@@ -527,6 +531,8 @@ err_repair:
 	ndp_repair_exit();
 err_pull:
 	ndp_pull_exit();
+err_device:
+	ndp_device_exit();
 err_net:
 	unregister_pernet_subsys(&ndp_net_ops);
 err_table:
@@ -545,6 +551,7 @@ static void __exit ndp_exit(void)
 	ndp_repair_exit();
 	unregister_pernet_subsys(&ndp_net_ops);
 	ndp_pull_exit();
+	ndp_device_exit();
 	rcu_barrier();
 	ndp_sock_unregister();
 	ndp_table_exit();

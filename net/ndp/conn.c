@@ -14,6 +14,7 @@
  * Non-goals here: what packets mean (data.c, answer.c).
  */
 #include "conn.h"
+#include "device.h"
 
 /* Smallest initial window, packets (design: at least 10). */
 #define NDP_IW_MIN		10

@@ -196,6 +196,7 @@ struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
 void ndp_set_names(struct sock *sk, const struct in6_addr *local,
 		   const struct in6_addr *peer, __be16 dport);
 void ndp_forget_names(struct sock *sk);
+int ndp_priority(const struct ndp_sock *np);
 
 /* bind.c */
 struct in6_addr ndp_bound_addr(const struct sock *sk);

@@ -17,7 +17,7 @@
  * @node:	in the table of all, by @dev
  * @dev:	device, not held: removed when it unregisters
  * @ref:	table and connections
- * @rate_bps:	link speed, bits per second; 0 when unknown
+ * @link:	its link, held
  * @headers:	packets without payload that arrived since the last pull
  * @lock:	guards what follows
  * @round:	connections that have earned pulls, by class, the first served
@@ -27,7 +27,7 @@
  * @timer:	runs when @next is due and @round has something
  * @next:	ktime_get_ns() before which no further pull leaves
  * @dead:	device gone, nothing may be queued any more
- * @share:	part of @rate_bps in use, 1/1024; lowered while pulled packets
+ * @share:	part of the link's rate in use, 1/1024; lowered while pulled packets
  *		come trimmed
  * @epoch_end:	when @share is looked at next
  * @pulled_in:	pulled packets that arrived in this epoch
@@ -42,7 +42,7 @@ struct ndp_pullq {
 	struct hlist_node	node;
 	struct net_device	*dev;
 	refcount_t		ref;
-	u64			rate_bps;
+	struct ndp_link		*link;
 	atomic_t		headers;
 
 	spinlock_t		lock;		/* all below */

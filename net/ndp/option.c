@@ -167,7 +167,7 @@ static int ndp_get_option(struct sock *sk, int optname, int *val)
 		*val = np->mss;
 		return 0;
 	case NDP_PRIORITY:
-		*val = ndp_pull_priority(np);
+		*val = ndp_priority(np);
 		return 0;
 	case NDP_PARTIAL:
 		*val = np->partial;

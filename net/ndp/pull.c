@@ -5,8 +5,8 @@
  * Pulls that arrivals have earned (grant.c) are sent from one queue per receiving
  * device, paced so that the packets that they elicit arrive at the link's rate, whoever
  * sends them.  Connections take
- * turns, one pull a turn; who got packets of a first window through has had that
- * many turns already, if others wait.  A lone sender's pull leaves at once when the pace
+ * turns, one pull a turn; each untrimmed first-window packet counts as a turn taken
+ * while others wait.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
  *
  * Priorities (sections 2.3 and 5.1): connections are in classes, by NDP_PRIORITY or
@@ -16,12 +16,7 @@
  * the namespace that has the device sets a part of the pulls aside for lower classes
  * that wait; they have it by turns.
  *
- * The device is the bottom one: below VLANs and macvlans, across namespaces,
- * because that is the link to be filled.  A device with several lower ones (a
- * bond) is taken as it is; its speed is theirs together.
- *
- * The rate is the sysctl's, else the link's speed, asked for in notifiers and
- * never on the data path, else 10 Gb/s.  Where more than a quarter of the pulled
+ * The rate is the link's (device.c).  Where more than a quarter of the pulled
  * packets come trimmed the link behind is slower than we think, or shared: the
  * rate falls by a tenth per round trip, and recovers by a hundredth.  Not while
  * first windows come in: it is they that fill the queue then, and an incast
@@ -36,12 +31,10 @@
  *
  * Non-goals: which packets of one connection are pulled first.
  */
-#include <linux/ethtool.h>
 #include <linux/hashtable.h>
 #include <linux/netdevice.h>
-#include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include "credit.h"
+#include "device.h"
 
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
@@ -77,62 +70,10 @@ static struct ndp_pullq *ndp_pullq_find(const struct net_device *dev)
 
 static void ndp_pullq_put(struct ndp_pullq *q)
 {
-	if (refcount_dec_and_test(&q->ref))
-		kfree_rcu(q, rcu);
-}
-
-/* Descend to the lowest device, as long as there is exactly one lower device. */
-static const struct net_device *ndp_bottom(const struct net_device *dev)
-{
-	struct net_device *lower, *only;
-	struct list_head *iter;
-	int depth;
-
-	for (depth = 0; depth < MAX_NEST_DEV; depth++) {
-		struct net_device *upper = (struct net_device *)dev;
-
-		iter = &upper->adj_list.lower;
-		only = netdev_next_lower_dev_rcu(upper, &iter);
-		if (!only)
-			break;
-		lower = netdev_next_lower_dev_rcu(upper, &iter);
-		if (lower)
-			break;
-		dev = only;
-	}
-	return dev;
-}
-
-static u64 ndp_pullq_link_rate(const struct ndp_pullq *q)
-{
-	u64 rate = READ_ONCE(q->rate_bps);
-
-	if (rate)
-		return rate;
-	pr_warn_once("%s tells no link speed; pulling at 10 Gb/s, see net.ndp.pull_rate_mbit\n",
-		     q->dev->name);
-	return NDP_RATE_DEFAULT;
-}
-
-/**
- * ndp_dev_rate - link rate below a device
- * @net:	namespace whose override counts
- * @dev:	device
- *
- * Return: bits per second.
- */
-u64 ndp_dev_rate(struct net *net, const struct net_device *dev)
-{
-	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
-	const struct ndp_pullq *q;
-
-	if (rate || (dev->flags & IFF_LOOPBACK))
-		return rate ?: NDP_RATE_DEFAULT;
-	rcu_read_lock();
-	q = ndp_pullq_find(ndp_bottom(dev));
-	rate = q ? ndp_pullq_link_rate(q) : NDP_RATE_DEFAULT;
-	rcu_read_unlock();
-	return rate;
+	if (!refcount_dec_and_test(&q->ref))
+		return;
+	ndp_link_put(q->link);
+	kfree_rcu(q, rcu);
 }
 
 /**
@@ -151,7 +92,7 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 	if (!ps->q)
 		return 0;
 	if (!rate)
-		rate = ndp_pullq_link_rate(ps->q);
+		rate = ndp_link_rate(ps->q->link);
 	return (rate >> 10) * READ_ONCE(ps->q->share);
 }
 
@@ -172,34 +113,10 @@ static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 	};
 }
 
-/**
- * ndp_pull_priority - the priority of what a socket receives
- * @np:		socket
- *
- * Context: any.
- * Return: NDP_PRIORITY_MIN to NDP_PRIORITY_MAX.
- */
-int ndp_pull_priority(const struct ndp_sock *np)
-{
-	u32 of_socket = READ_ONCE(np->inet.sk.sk_priority);
-	int priority = READ_ONCE(np->priority);
-
-	if (priority != NDP_PRIORITY_AUTO)
-		return priority;
-	switch (of_socket) {
-	/* These have larger numbers than TC_PRIO_BESTEFFORT but lower priority. */
-	case TC_PRIO_FILLER:
-		return -2;
-	case TC_PRIO_BULK:
-		return -1;
-	}
-	return min_t(u32, of_socket, NDP_PRIORITY_MAX);
-}
-
 /* The class of a connection's priority; class 0 is served first. */
 static unsigned int ndp_pull_class(const struct ndp_sock *np)
 {
-	return NDP_PRIORITY_MAX - ndp_pull_priority(np);
+	return NDP_PRIORITY_MAX - ndp_priority(np);
 }
 
 /* The first class from @class on that has waiting connections, or NDP_PULL_CLASSES. */
@@ -721,19 +638,6 @@ out:
 	spin_unlock(&q->lock);
 }
 
-/* Context: netdevice notifier; RTNL held, and the device's lock if it has one. */
-static void ndp_pullq_learn_rate(struct ndp_pullq *q)
-{
-	struct ethtool_link_ksettings ks;
-	u64 rate = 0;
-
-	ASSERT_RTNL();
-	if (!netif_get_link_ksettings(q->dev, &ks) &&
-	    ks.base.speed && ks.base.speed != (u32)SPEED_UNKNOWN)
-		rate = ks.base.speed * 1000000ULL;
-	WRITE_ONCE(q->rate_bps, rate);
-}
-
 static void ndp_pullq_add(struct net_device *dev)
 {
 	struct ndp_pullq *q = kzalloc(sizeof(*q), GFP_KERNEL);
@@ -741,6 +645,11 @@ static void ndp_pullq_add(struct net_device *dev)
 
 	if (!q)
 		return;
+	q->link = ndp_link_get(dev);
+	if (!q->link) {
+		kfree(q);
+		return;
+	}
 	q->dev = dev;
 	q->share = NDP_SHARE_FULL;
 	refcount_set(&q->ref, 1);
@@ -749,7 +658,6 @@ static void ndp_pullq_add(struct net_device *dev)
 		INIT_LIST_HEAD(&q->round[i]);
 	hrtimer_setup(&q->timer, ndp_pullq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
-	ndp_pullq_learn_rate(q);
 	spin_lock_bh(&ndp_pullqs_lock);
 	hash_add_rcu(ndp_pullqs, &q->node, (unsigned long)dev);
 	spin_unlock_bh(&ndp_pullqs_lock);
@@ -812,11 +720,6 @@ static int ndp_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_REGISTER:
 		if (!q)
 			ndp_pullq_add(dev);
-		break;
-	case NETDEV_UP:
-	case NETDEV_CHANGE:
-		if (q)
-			ndp_pullq_learn_rate(q);
 		break;
 	case NETDEV_UNREGISTER:
 		if (q)

@@ -14,6 +14,7 @@
  * (as with Karn's rule alone; compare Eifel, RFC 3522).
  */
 #include "conn.h"
+#include "device.h"
 
 /* Headers that a switch serves per data packet. */
 #define NDP_SWITCH_WEIGHT	10

@@ -4,6 +4,7 @@
  *
  * Non-goals: what calls do with it (af_ndp.c, connect.c, stream.c, message.c).
  */
+#include <linux/pkt_sched.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/transp_v6.h>
@@ -284,6 +285,30 @@ void ndp_forget_names(struct sock *sk)
 		ndp_unbind(sk);
 	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
 		ndp_set_local_name(sk, &in6addr_any);
+}
+
+/**
+ * ndp_priority - the priority of what a socket receives
+ * @np:		socket
+ *
+ * Context: any.
+ * Return: NDP_PRIORITY_MIN to NDP_PRIORITY_MAX.
+ */
+int ndp_priority(const struct ndp_sock *np)
+{
+	u32 of_socket = READ_ONCE(np->inet.sk.sk_priority);
+	int priority = READ_ONCE(np->priority);
+
+	if (priority != NDP_PRIORITY_AUTO)
+		return priority;
+	switch (of_socket) {
+	/* These have larger numbers than TC_PRIO_BESTEFFORT but lower priority. */
+	case TC_PRIO_FILLER:
+		return -2;
+	case TC_PRIO_BULK:
+		return -1;
+	}
+	return min_t(u32, of_socket, NDP_PRIORITY_MAX);
 }
 
 /* Memory limits as TCP's: pressure at an eighth of all pages. */

@@ -15,7 +15,7 @@
  *	check		each bit of the header flipped, checksum left alone
  *	version		all other versions
  *	type		all types, none of them with SYN
- *	length		all control types with payload, FIN with a length
+ *	length		all control types with more behind the header, FIN with a length
  *	claim		DATA whose length field says something else
  *	flags		all combinations of flags but SYN, in DATA of no connection
  *	bounced		each type with BOUNCED
@@ -179,9 +179,9 @@ static void forge_length(void)
 {
 	struct header h = make(FIN, SYN);
 
-	for (int type = ACK; type <= COOKIE; type++)
+	for (int type = ACK; type <= SIGNAL; type++)
 		if (type != FIN)
-			emit(make(type, SYN), true, WHOLE);
+			emit(make(type, 0), true, WHOLE);
 	emit(h, true, WHOLE);
 	h.len = htons(PAYLOAD);
 	emit(h, true, WHOLE);

@@ -377,7 +377,7 @@ static void add32(__u32 *field, __u32 n)
 
 static int some_type(void)
 {
-	int type = below(one_in(8) ? TYPES : COOKIE + 1);
+	int type = below(one_in(8) ? TYPES : SIGNAL + 1);
 
 	/* Most must live on. */
 	return type == RST && !one_in(16) ? PULL : type;

@@ -71,9 +71,10 @@ for port in $OPEN $CLOSED; do
 	forged "$what: longer than it says" DropLength=64 "$H0" "$H1" long 10.0.0.2 $port
 	forged "$what: each bit flipped" DropChecksum=253 "$H0" "$H1" check 10.0.0.2 $port
 	forged "$what: other versions" DropVersion=7 "$H0" "$H1" version 10.0.0.2 $port
-	forged "$what: each type, no connection" "DropType=8 DropNoConn=8" "$H0" "$H1" \
+	forged "$what: each type, no connection" "DropType=7 DropNoConn=9" "$H0" "$H1" \
 		type 10.0.0.2 $port
-	forged "$what: control with payload" DropLength=8 "$H0" "$H1" length 10.0.0.2 $port
+	forged "$what: control with more behind" "DropLength=2 DropNoConn=7" \
+		"$H0" "$H1" length 10.0.0.2 $port
 	forged "$what: other lengths claimed" "DropLength=1 DropNoConn=15" "$H0" "$H1" \
 		claim 10.0.0.2 $port
 	forged "$what: each flag, no connection" DropNoConn=128 "$H0" "$H1" \
@@ -94,7 +95,7 @@ forged "an opening to a closed port, 100 times" DropNoListener=100 "$H0" "$H1" \
 		$live short 10.0.0.2 $OPEN
 	forged "the connection: each bit flipped" DropChecksum=253 "$H0" "$H1" \
 		$live check 10.0.0.2 $OPEN
-	forged "the connection: another first PSN" DropPsn=32 "$H0" "$H1" \
+	forged "the connection: another first PSN" "DropWindow=8 DropPsn=24" "$H0" "$H1" \
 		$live psn 10.0.0.2 $OPEN
 	forged "the connection: out of window" DropWindow=12 "$H0" "$H1" \
 		$live window 10.0.0.2 $OPEN

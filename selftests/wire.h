@@ -10,17 +10,18 @@
 
 #include <linux/types.h>
 
-#define VERSION		1
+#define VERSION		2
 #define UDP_PORT	13141
 #define HDR_LEN		32
 #define CRC_LEN		4
 
-enum { DATA = 1, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, TYPES = 16 };
+enum { DATA = 1, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, SIGNAL, TYPES = 16 };
 
 enum {
 	SYN = 1, LAST = 2, EOM = 4, HAS_PULL = 8, RTX = 0x10, BOUNCED = 0x20, SYNC = 0x40,
 	ECE = 0x80,
 	TOKEN = EOM,	/* of COOKIE */
+	BOM = ECE,	/* of DATA */
 };
 
 enum { FROM_ACCEPTOR = 0x10 };
@@ -36,7 +37,7 @@ struct header {
 	__u32 psn;
 	__u16 path;
 	__u16 len;	/* echo_path of answers */
-	__u32 psn_off;	/* pull of answers */
+	__u32 psn_off;	/* 24 bits, above them the transport; pull of answers */
 	__u32 window;
 };
 

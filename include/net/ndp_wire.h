@@ -16,12 +16,18 @@
  * there is no flag for it, so that any hardware which cuts a packet behind the
  * NDP header will do.
  *
- * This header is read by the transport, by switches and by test programs.  It
- * says what the bytes are, and no more.  The format is frozen.
+ * This header is read by the transports, by switches and by test programs.  It
+ * says what the bytes are, and no more.
+ *
+ * The format is frozen, and may be extended: whoever sends sets what is reserved to
+ * zero, and whoever receives ignores it, as well as flags that it does not know, and
+ * bytes behind the header of a control packet other than FIN.  What has another version
+ * or an unknown type is dropped and counted.
  */
 #ifndef _NET_NDP_WIRE_H
 #define _NET_NDP_WIRE_H
 
+#include <asm/byteorder.h>
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
@@ -32,8 +38,11 @@
 #define NDP_ENTROPY_MIN		49152
 #define NDP_ENTROPY_MAX		65535
 
-/** Version of the format that this header describes. */
-#define NDP_VERSION		1
+/**
+ * Version of the format that this header describes.  Version 1 had no transports but
+ * NDP, and 32 bits of @psn_off.
+ */
+#define NDP_VERSION		2
 
 /**
  * NDP_MAX_WINDOW - packets between the lowest one not acknowledged and the
@@ -41,25 +50,59 @@
  */
 #define NDP_MAX_WINDOW		4096
 
+/**
+ * enum ndp_transport_id - who decides what is sent when; both ends are of the same
+ * @NDP_TRANSPORT_ID_NDP: pulls; NDP, SIGCOMM 2017
+ * @NDP_TRANSPORT_ID_MPRDMA: a window over many paths; MP-RDMA, NSDI 2018
+ * @NDP_TRANSPORT_ID_DCQCN: a rate on one path; SIGCOMM 2015
+ * @NDP_TRANSPORT_ID_LIGHT: the receiver's room alone; TCPlight, Crisan's thesis, 2014
+ * @NDP_TRANSPORT_ID_DART: rates apportioned by the receiver; Dart, ToN 2020
+ * @NDP_TRANSPORT_ID_PCN: rates received; PCN, NSDI 2020
+ * @NDP_TRANSPORT_ID_TRIAL: this and all above it: for trials, given to nobody
+ * @NDP_TRANSPORT_IDS: how many there can be
+ */
+enum ndp_transport_id {
+	NDP_TRANSPORT_ID_NDP	= 0,
+	NDP_TRANSPORT_ID_MPRDMA	= 1,
+	NDP_TRANSPORT_ID_DCQCN	= 2,
+	NDP_TRANSPORT_ID_LIGHT	= 3,
+	NDP_TRANSPORT_ID_DART	= 4,
+	NDP_TRANSPORT_ID_PCN	= 5,
+	NDP_TRANSPORT_ID_TRIAL	= 24,
+	NDP_TRANSPORT_IDS	= 32,
+};
+
+/**
+ * enum ndp_reason - why there is a RST
+ * @NDP_REASON_NONE:	nobody listens, or the connection is gone
+ * @NDP_REASON_TRANSPORT: who listens does not take the opening's transport
+ */
+enum ndp_reason {
+	NDP_REASON_NONE		= 0,
+	NDP_REASON_TRANSPORT	= 1,
+};
+
 /*
  * Code points (DSCP).  A switch classifies by these alone; they are defaults,
  * as they are in hardware that trims.
  */
 #define NDP_DSCP_DATA		3	/* may be trimmed */
 #define NDP_DSCP_TRIMMED	7	/* a header whose payload was cut off */
-#define NDP_DSCP_CONTROL	11	/* ACK, NACK, PULL, PROBE, FIN, RST */
+#define NDP_DSCP_CONTROL	11	/* all that is not DATA */
 
 /**
  * enum ndp_type - what a packet is
  * @NDP_DATA:	payload, or a bare opening when it has SYN and no payload
  * @NDP_ACK:	packet @psn arrived whole
  * @NDP_NACK:	packet @psn arrived without its payload, keep it ready
- * @NDP_PULL:	send packets up to pull counter @pull; @psn is cumulative
- * @NDP_PROBE:	sender has data but no credit; answered by a PULL at once
+ * @NDP_PULL:	all below @psn have arrived, and how much room there is; of NDP: send
+ *		packets up to pull counter @pull
+ * @NDP_PROBE:	sender has data and no leave to send it; answered by a PULL at once
  * @NDP_FIN:	no data at or after @psn; takes a PSN of its own
  * @NDP_RST:	the connection does not exist (any more)
  * @NDP_COOKIE:	of an acceptor: show that the address is yours, by this number; of an
  *		initiator: here it is
+ * @NDP_SIGNAL:	a transport's own
  */
 enum ndp_type {
 	NDP_DATA	= 1,
@@ -70,6 +113,7 @@ enum ndp_type {
 	NDP_FIN		= 6,
 	NDP_RST		= 7,
 	NDP_COOKIE	= 8,
+	NDP_SIGNAL	= 9,
 };
 
 /**
@@ -80,12 +124,14 @@ enum ndp_type {
  *		ACK: nothing that the sender of this ACK sent is unacknowledged,
  *		and it has sent its FIN.  PULL: no credit is owed to you
  * @NDP_F_EOM:	last packet of a message
- * @NDP_F_PULL:	ACK, NACK: the pull counter and the window are valid
+ * @NDP_F_PULL:	ACK, NACK: @pull and the window are valid
  * @NDP_F_RTX:	retransmission; no RTT sample may be taken from its answer,
  *		which echoes the flag
  * @NDP_F_BOUNCED: a full header queue returned this header to its sender
- * @NDP_F_SYNC:	the initiator sends nothing more until this is acknowledged
- * @NDP_F_ECE:	DATA's IP header arrived with Congestion Experienced
+ * @NDP_F_SYNC:	DATA: of the transport; MP-RDMA: deliver behind all before it
+ * @NDP_F_ECE:	ACK, NACK: DATA's IP header arrived with Congestion Experienced
+ * @NDP_F_BOM:	the bit of NDP_F_ECE in DATA: of the transport; MP-RDMA: first packet of a
+ *		message
  * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
  *		connection to this acceptor, which gives it and is shown it
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
@@ -103,6 +149,7 @@ enum ndp_flags {
 
 	NDP_F_TOKEN	= NDP_F_EOM,
 	NDP_F_MSG	= NDP_F_PULL,
+	NDP_F_BOM	= NDP_F_ECE,
 };
 
 /* Fields of ndphdr.vdt: version (3 bits), direction (1), type (4). */
@@ -127,8 +174,14 @@ enum ndp_flags {
  * @path:	path that this packet took, a number of its sender's own
  * @len:	DATA: bytes of payload before any trimming
  * @echo_path:	ACK, NACK: @path of the packet answered
- * @psn_off:	DATA, FIN, PROBE: @psn less the first PSN of the connection
- * @pull:	ACK, NACK, PULL: pull counter, modulo 2^32.  COOKIE: upper half of it
+ * @transport:	COOKIE of an initiator: &enum ndp_transport_id
+ * @kind:	SIGNAL: which, of its transport's
+ * @origin:	DATA, FIN, PROBE: &enum ndp_transport_id (8 bits), and @psn less the first
+ *		PSN of the connection, modulo 2^24
+ * @pull:	ACK, NACK, PULL: of NDP the pull counter, modulo 2^32; of all others the
+ *		PSN below which all have arrived.  COOKIE: upper half of it
+ * @reason:	RST: &enum ndp_reason
+ * @value:	SIGNAL: its transport's
  * @window:	bytes that the sender of this packet has room for.  COOKIE: lower half
  */
 struct ndphdr {
@@ -143,10 +196,14 @@ struct ndphdr {
 	union {
 		__be16	len;
 		__be16	echo_path;
+		__be16	transport;
+		__be16	kind;
 	};
 	union {
-		__be32	psn_off;
+		__be32	origin;
 		__be32	pull;
+		__be32	reason;
+		__be32	value;
 	};
 	__be32	window;
 };
@@ -158,6 +215,22 @@ static_assert(sizeof(struct ndphdr) == 32);
 
 /** NDP_HDR_LEN: what a switch keeps behind the UDP header when it trims. */
 #define NDP_HDR_LEN		(sizeof(struct ndphdr) + NDP_CRC_LEN)
+
+/* Bits of ndphdr.origin that are an offset; those above it name the transport. */
+#define NDP_ORIGIN_BITS		24
+#define NDP_ORIGIN_MASK		((1U << NDP_ORIGIN_BITS) - 1)
+
+static inline __be32 ndp_hdr_origin(__u8 transport, __u32 psn_off)
+{
+	return htonl((__u32)transport << NDP_ORIGIN_BITS |
+		     (psn_off & NDP_ORIGIN_MASK));
+}
+
+/* Offset of the packet's PSN from its connection's first, modulo 2^24. */
+static inline __u32 ndp_hdr_psn_off(const struct ndphdr *nh)
+{
+	return ntohl(nh->origin) & NDP_ORIGIN_MASK;
+}
 
 static inline __u8 ndp_hdr_vdt(enum ndp_type type, bool from_acceptor)
 {

@@ -255,13 +255,14 @@ static void ndp_rcv_cookie(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_send_cookie(np, cookie, 0);
 }
 
-static void ndp_rcv_rst(struct ndp_sock *np)
+static void ndp_rcv_rst(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	int err = ECONNRESET;
 
 	/* Report a reset with TCP's errors: EPIPE if the peer's FIN came before it. */
 	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
-		err = ECONNREFUSED;
+		err = ntohl(nh->reason) == NDP_REASON_TRANSPORT ? EPROTONOSUPPORT :
+								  ECONNREFUSED;
 	else if (np->rcv_fin)
 		err = EPIPE;
 	np->peer_done = true;
@@ -304,7 +305,7 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 		break;
 	case NDP_RST:
 		NDP_INC(net, RST_IN);
-		ndp_rcv_rst(np);
+		ndp_rcv_rst(np, nh);
 		break;
 	}
 	kfree_skb(skb);

@@ -85,7 +85,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags);
 u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
-		     u16 echo_path, u32 psn_off);
+		     u16 echo_path, __be32 origin);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);

@@ -118,7 +118,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	u32 psn = ntohl(nh->psn);
 	s32 ahead;
 
-	if (!ndp_learn_irs(np, psn - ntohl(nh->psn_off))) {
+	if (!ndp_learn_irs(np, psn - ndp_hdr_psn_off(nh))) {
 		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
 		return;
 	}

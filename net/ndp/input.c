@@ -211,8 +211,8 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 	case NDP_PROBE:
 	case NDP_RST:
 	case NDP_COOKIE:
-		if (skb->len != sizeof(struct udphdr) + sizeof(struct ndphdr))
-			return NDP_STAT_DROP_LENGTH;
+	case NDP_SIGNAL:
+		/* What stands behind the header is of an extension that is not known here. */
 		/* Switches bounce only numbered packets. */
 		if (nh->flags & NDP_F_BOUNCED)
 			return NDP_STAT_DROP_TYPE;

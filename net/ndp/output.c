@@ -162,7 +162,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 				    ndp_data_flags(np, cb, pushed), cb->psn,
 				    pathno);
 		nh->len = htons(skb->len);
-		nh->psn_off = htonl(cb->psn - np->isn);
+		nh->origin = ndp_hdr_origin(NDP_TRANSPORT_ID_NDP, cb->psn - np->isn);
 		ndp_count_data(np, skb, pushed);
 		cb->tx_seq = np->tx_seq++;
 		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :

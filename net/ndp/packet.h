@@ -46,4 +46,12 @@ static inline void ndp_hdr_set_cookie(struct ndphdr *nh, u64 cookie)
 	nh->window = htonl(lower_32_bits(cookie));
 }
 
+/* The transport that an opening names, by DATA, FIN or COOKIE. */
+static inline unsigned int ndp_hdr_transport(const struct ndphdr *nh)
+{
+	if (ndp_hdr_type(nh) == NDP_COOKIE)
+		return ntohs(nh->transport);
+	return ntohl(nh->origin) >> NDP_ORIGIN_BITS;
+}
+
 #endif /* _NDP_PACKET_H */

@@ -12,7 +12,8 @@
 /**
  * ndp_learn_irs - learn the peer's first PSN, from the first packet that comes
  * @np:		connection
- * @irs:	first PSN, as this packet has it
+ * @irs:	first PSN, as this packet has it, modulo 2^24 but for a connection's first
+ *		packets
  *
  * Context: np->lock held.
  * Return: this packet agrees with the first.
@@ -25,7 +26,7 @@ bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
 		np->rcv_nxt = irs;
 		np->rcv_max = irs - 1;
 	}
-	return np->irs == irs;
+	return !((np->irs ^ irs) & NDP_ORIGIN_MASK);
 }
 
 /**

@@ -133,13 +133,13 @@ static bool ndp_is_answer(enum ndp_type type)
  * @flags:	&enum ndp_flags
  * @psn:	its number
  * @echo_path:	of ACK and NACK, as wire-format.md has it; else 0
- * @psn_off:	of PROBE; else 0
+ * @origin:	of PROBE; else 0
  *
  * Context: np->lock held, softirqs off.
  * Return: the path.
  */
 u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
-		     u16 echo_path, u32 psn_off)
+		     u16 echo_path, __be32 origin)
 {
 	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
 	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
@@ -149,7 +149,7 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 		return pathno;
 	nh = (struct ndphdr *)skb->data;
 	nh->echo_path = htons(echo_path);
-	nh->psn_off = htonl(psn_off);
+	nh->origin = origin;
 	if (ndp_is_answer(type))
 		np->tp->stamp(np, nh);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
@@ -194,7 +194,7 @@ void ndp_send_probe(struct ndp_sock *np)
 	np->info.probes_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
 	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
-			 np->snd_nxt - np->isn);
+			 ndp_hdr_origin(NDP_TRANSPORT_ID_NDP, np->snd_nxt - np->isn));
 }
 
 /**

@@ -75,15 +75,18 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 	@touch $@
 
 # W=1 wants more of a machine (kernel-doc, which is Perl): that is for lint.
-modules: $(B)/.compat $(B)/.tree	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
+modules: product-modules	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
+
+product-modules: $(B)/.compat $(B)/.tree
 	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) $(if $(W),W=$(W)) modules
 
 # Modules that only tests load, in a tree of their own: nothing installs them.
-test-modules: $(B)/.compat $(B)/.tree
+test-modules: product-modules
 	@mkdir -p $(B)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild net selftests/modules) $(B)/tests/
 	@ln -sfn ../include $(B)/tests/include
-	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests TEST_TREE=m modules
+	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests TEST_TREE=m \
+		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules
 
 # The lab's kernels are for tests.
 ifneq ($(K)$(U),)
@@ -157,4 +160,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules test-modules headers tools selftests install host vm check fuzz demo bench lint clean help FORCE
+.PHONY: all modules product-modules test-modules headers tools selftests install host vm check fuzz demo bench lint clean help FORCE

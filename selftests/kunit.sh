@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 
 modules="ndp_test sch_ndp_test"
-suites="ndp_cookie ndp_ooo ndp_owed ndp_path ndp_psn ndp_pull ndp_rto sch_ndp_trim sch_ndp_wrr"
+suites="ndp_cookie ndp_ooo ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_transport"
+suites+=" sch_ndp_trim sch_ndp_wrr"
 results=/sys/kernel/debug/kunit
 
 # cases SUITE: "ok NAME" or "not ok NAME" of each of its cases

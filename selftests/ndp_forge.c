@@ -16,6 +16,7 @@
  *	version		all other versions
  *	type		all types, none of them with SYN
  *	length		all control types with more behind the header, FIN with a length
+ *	transport	openings of transports that are not there
  *	claim		DATA whose length field says something else
  *	flags		all combinations of flags but SYN, in DATA of no connection
  *	bounced		each type with BOUNCED
@@ -250,6 +251,17 @@ static void forge_flood(void)
 	emit(data(SYN), true, WHOLE);
 }
 
+/* Transports that nobody has: what a peer asks for is not loaded. */
+static void forge_transport(void)
+{
+	for (int id = 1; id < 256; id++) {
+		struct header h = data(SYN | LAST);
+
+		h.psn_off = htonl(id << 24);
+		emit(h, true, WHOLE);
+	}
+}
+
 static void forge_cookie(void)
 {
 	struct header h = make(COOKIE, SYN);
@@ -273,6 +285,7 @@ static const struct {
 	{ "version", forge_version },
 	{ "type", forge_type },
 	{ "length", forge_length },
+	{ "transport", forge_transport },
 	{ "claim", forge_claim },
 	{ "flags", forge_flags },
 	{ "bounced", forge_bounced },

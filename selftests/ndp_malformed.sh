@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 36
+tap_plan 37
 
 OPEN=5000 CLOSED=5999
 
@@ -106,6 +106,10 @@ forged "an opening to a closed port, 100 times" DropNoListener=100 "$H0" "$H1" \
 	forged "its id from another port" DropNoConn=32 "$H0" "$H1" \
 		$live -i 1 psn 10.0.0.2 $OPEN
 }
+
+rmmod ndp_fixed 2>/dev/null
+forged "an opening of each other transport" DropTransport=255 "$H0" "$H1" \
+	transport 10.0.0.2 $OPEN
 
 touch "$TMP/over"
 # One packet that opens, a hundred times: one connection.  The listener waits for others

@@ -286,9 +286,14 @@ static inline int shell(const char *format, ...)
 	return system(command);
 }
 
+/* NDP_TRANSPORT=name in the environment: all sockets of AF_NDP have that transport. */
 static inline int new_ns(void)
 {
+	const char *transport = getenv("NDP_TRANSPORT");
+
 	if (unshare(CLONE_NEWNET) || shell("ip link set lo up"))
+		return -1;
+	if (transport && shell("sysctl -qw net.ndp.transport=%s", transport))
 		return -1;
 	return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 }

@@ -90,6 +90,11 @@ do {									\
 #define mem_cgroup_from_sk(sk)	((sk)->sk_memcg)
 #endif
 
+/* What clock a packet's departure time is of; before there were three there were two. */
+#ifndef COMPAT_HAVE_SKB_TSTAMP_TYPE
+#define SKB_CLOCK_MONOTONIC	true
+#endif
+
 /* A packet cut out of a GSO packet counts as one. */
 #ifdef COMPAT_HAVE_QDISC_PKT_SEGS
 #define compat_qdisc_single_segment(skb)	(qdisc_skb_cb(skb)->pkt_segs = 1)

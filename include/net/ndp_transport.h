@@ -4,9 +4,9 @@
  *
  * The core of net/ndp opens and ends connections, numbers packets, keeps those that are
  * not acknowledged, finds out which are lost, puts those that have arrived in order, and
- * knows the room for more.  A transport decides which packet may leave and what an
- * answer says.  NDP's own, by pulls (NDP paper, section 3.2), is credit.c, grant.c and
- * pull.c there.
+ * knows the room for more.  A transport decides which packet may leave, when, by which
+ * path, and what an answer says.  NDP's own, by pulls (NDP paper, section 3.2), is
+ * credit.c, grant.c and pull.c there.  Documentation/transports.md: how to write one.
  *
  * Non-goals: congestion control of the kind that TCP's modules have; a transport has
  * both ends of the connection.
@@ -16,6 +16,7 @@
 
 #include <linux/types.h>
 
+struct module;
 struct ndp_info;
 struct ndp_sock;
 struct ndp_tx_cb;
@@ -24,6 +25,9 @@ struct net_device;
 
 /* Bytes of a connection that are its transport's own, zero at first. */
 #define NDP_TRANSPORT_PRIV	96
+
+/* Length of a transport's name, with its end; NDP_TRANSPORT_NAME_MAX of the uapi. */
+#define NDP_TRANSPORT_NAME	16
 
 /**
  * enum ndp_send - a packet that could leave, in the order in which they are offered
@@ -57,7 +61,15 @@ enum ndp_arrival {
 };
 
 /**
- * struct ndp_transport - what a transport does
+ * struct ndp_transport - a transport
+ * @name:	what NDP_TRANSPORT says; modules that have one are found as
+ *		ndp-transport-NAME
+ * @owner:	module, held by each socket; NULL for ndp.ko itself
+ * @id:		what the opening says, &enum ndp_transport_id
+ * @credit:	the peer's leave to send is the transport's own.  It has to say @granted,
+ *		@stamp, @probed and @more.  Without it the core tells the peer the room
+ *		there is, and keeps within the room of the peer (window.c)
+ * @priv_size:	bytes used of ndp_sock.priv
  *
  * @init:	a connection has its paths and sizes; @start: number at which counters
  *		on the wire begin (0 but in tests)
@@ -66,7 +78,12 @@ enum ndp_arrival {
  *
  * The sending end:
  * @may_send:	may a packet of @len bytes of payload leave now?  Asked anew after
- *		each event and each packet.  @len is 0 for what is no new DATA
+ *		each event and each packet
+ * @pick_path:	by which path a packet leaves, an index below ndp_paths.n.  Without it:
+ *		by the next of the permutation, and when sent again by another
+ * @not_before:	when a packet of @len bytes of payload that has been let go may leave the
+ *		host's qdisc, ktime_get_ns(); 0: at once.  Obeyed by fq and by sch_ndp in
+ *		mode host, ignored by others
  * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
  *		whether it is the last written (flags).  May set @pulled of it
  * @stalled:	packets are NACKed and nothing may leave.  Return: one was made lost, ask
@@ -77,30 +94,44 @@ enum ndp_arrival {
  *		number above it
  * @nacked:	a packet has come without its payload; it is NACKed from now on
  * @returned:	a switch returned the header of one.  Return: it may leave again at
- *		once, else it waits as if NACKed
+ *		once, else, and without this, it waits as if NACKed
+ * @lost:	a packet was not answered in time; it is offered again
  * @pulled:	a PULL has arrived, after @granted and what it acknowledges
+ * @timer:	ndp_sock.transport_at was due, and is 0
  *
  * The receiving end:
  * @header:	a control packet has arrived by @dev
+ * @signal:	and it is a SIGNAL of the peer's transport.  Whoever can forge one of the
+ *		connection's packets can forge this
  * @arrived:	DATA or FIN has arrived by @dev; a whole one is not yet queued
  * @answer:	a whole one is queued now; it is going to be answered.  Not for what was
  *		received before, which is answered as well
- * @stamp:	an answer's header is complete; fill in the pull counter
+ * @stamp:	an answer's header is complete; fill in the field that is the transport's
  * @probed:	the peer has data and no leave to send it: answer
  * @more:	there may be @room that was not there before; or there is none, but the
  *		peer is to hear how things stand
  * @reorder:	the priority of the socket may have changed
  * @info:	fill in what is the transport's of NDP_INFO
  *
+ * Only @name, @id and @may_send must be there.
+ *
  * Context of all: the connection's lock held, softirqs off, but for @init, where nobody else
- * may see the connection yet; in @header and @arrived RCU read side.  None may sleep or
- * fail.
+ * may see the connection yet; in @header, @signal and @arrived RCU read side.  None may
+ * sleep or fail.  The core calls ndp_output() after each event that could let a packet go.
  */
 struct ndp_transport {
+	char	name[NDP_TRANSPORT_NAME];
+	struct module *owner;
+	u8	id;
+	bool	credit;
+	u16	priv_size;
+
 	void	(*init)(struct ndp_sock *np, u32 start);
 	void	(*detach)(struct ndp_sock *np);
 
 	bool	(*may_send)(const struct ndp_sock *np, enum ndp_send what, u32 len);
+	u16	(*pick_path)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	u64	(*not_before)(struct ndp_sock *np, u32 len);
 	void	(*sent)(struct ndp_sock *np, struct ndp_tx_cb *cb,
 			enum ndp_send what, u32 len);
 	bool	(*stalled)(struct ndp_sock *np);
@@ -110,9 +141,12 @@ struct ndp_transport {
 			 bool cumulative);
 	void	(*nacked)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	bool	(*returned)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	void	(*lost)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*pulled)(struct ndp_sock *np, const struct ndphdr *nh);
+	void	(*timer)(struct ndp_sock *np);
 
 	void	(*header)(struct ndp_sock *np, const struct net_device *dev);
+	void	(*signal)(struct ndp_sock *np, u16 kind, u32 value);
 	void	(*arrived)(struct ndp_sock *np, const struct ndphdr *nh,
 			   const struct net_device *dev, enum ndp_arrival how);
 	void	(*answer)(struct ndp_sock *np, const struct ndphdr *nh,
@@ -123,5 +157,8 @@ struct ndp_transport {
 	void	(*reorder)(struct ndp_sock *np);
 	void	(*info)(struct ndp_sock *np, struct ndp_info *info);
 };
+
+int ndp_transport_register(const struct ndp_transport *tp);
+void ndp_transport_unregister(const struct ndp_transport *tp);
 
 #endif /* _NET_NDP_TRANSPORT_H */

@@ -24,6 +24,7 @@
 #include <net/ipv6.h>
 #include "call.h"
 #include "device.h"
+#include "transport.h"
 
 unsigned int ndp_net_id __read_mostly;
 
@@ -436,6 +437,7 @@ static int __net_init ndp_net_init(struct net *net)
 		INIT_HLIST_HEAD(&nn->bind[i]);
 		INIT_HLIST_HEAD(&nn->listen[i]);
 	}
+	ndp_transport_net_init(nn);
 	ndp_tomb_net_init(nn);
 	ndp_cookie_net_init(nn);
 	ndp_verify_net_init(nn);
@@ -474,6 +476,7 @@ static void __net_exit ndp_net_exit(struct net *net)
 	struct ndp_net *nn = ndp_pernet(net);
 
 	ndp_tomb_net_exit(nn);
+	ndp_transport_net_exit(nn);
 	ndp_path_table_exit(nn);
 	ndp_verify_net_exit(nn);
 	ndp_sysctl_net_exit(net);
@@ -500,9 +503,12 @@ static int __init ndp_init(void)
 	err = ndp_table_init();
 	if (err)
 		return err;
-	err = register_pernet_subsys(&ndp_net_ops);
+	err = ndp_transport_init();
 	if (err)
 		goto err_table;
+	err = register_pernet_subsys(&ndp_net_ops);
+	if (err)
+		goto err_transport;
 	err = ndp_device_init();
 	if (err)
 		goto err_net;
@@ -535,6 +541,8 @@ err_device:
 	ndp_device_exit();
 err_net:
 	unregister_pernet_subsys(&ndp_net_ops);
+err_transport:
+	ndp_transport_exit();
 err_table:
 	ndp_table_exit();
 	return err;
@@ -554,6 +562,7 @@ static void __exit ndp_exit(void)
 	ndp_device_exit();
 	rcu_barrier();
 	ndp_sock_unregister();
+	ndp_transport_exit();
 	ndp_table_exit();
 }
 

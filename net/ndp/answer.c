@@ -9,7 +9,7 @@
  *
  * Non-goals: what leaves upon it (output.c).
  */
-#include "conn.h"
+#include "transport.h"
 
 /*
  * Headers of a packet that come back in a row before it waits for its timeout; 4 bits.
@@ -30,7 +30,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 	if (np->orphan_since)
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
-	np->tp->acked(np, cb, cumulative);
+	ndp_tp_acked(np, cb, cumulative);
 	ndp_tx_done(np, skb);
 }
 
@@ -63,55 +63,6 @@ static void ndp_acked(struct ndp_sock *np, bool was_done)
 	ndp_conn_check_done(np);
 }
 
-static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	bool done = ndp_fin_acked(np);
-	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
-	u16 path = ndp_path_from_wire(np, nh->echo_path);
-
-	np->info.acks_in++;
-	if (nh->flags & NDP_F_PULL)
-		np->tp->granted(np, nh);
-	if (nh->flags & NDP_F_LAST)
-		np->peer_done = true;
-	if (skb) {
-		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-
-		if (!(nh->flags & NDP_F_RTX))
-			ndp_rtt_answer(np, cb);
-		if (path < np->paths->n)
-			ndp_path_good(np->paths, path);
-		ndp_verified_by_answer(np, cb, path);
-		ndp_ack_packet(np, skb, false);
-	}
-	ndp_acked(np, done);
-}
-
-static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
-{
-	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
-	u16 path = ndp_path_from_wire(np, nh->echo_path);
-	struct ndp_tx_cb *cb;
-
-	np->info.nacks_in++;
-	if (nh->flags & NDP_F_PULL)
-		np->tp->granted(np, nh);
-	if (!skb)
-		return;
-	cb = ndp_tx_cb(skb);
-	ndp_verified_by_answer(np, cb, path);
-	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
-	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
-		return;
-	ndp_path_trimmed(np, cb->path);
-	if (!np->stalled_since)
-		np->stalled_since = ktime_get_ns();
-	ndp_rto_restart(np);
-	cb->bounces = 0;
-	np->tp->nacked(np, cb);
-	ndp_tx_nacked(np, skb);
-}
-
 /*
  * A number acknowledges all packets below it.  That of an unverified peer could be a
  * guess that hits many packets, and is ignored.
@@ -132,6 +83,57 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 		ndp_path_good(np->paths, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, true);
 	}
+}
+
+static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_fin_acked(np);
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
+
+	np->info.acks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_tp_granted(np, nh);
+	if (nh->flags & NDP_F_LAST)
+		np->peer_done = true;
+	if (skb) {
+		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+
+		if (!(nh->flags & NDP_F_RTX))
+			ndp_rtt_answer(np, cb);
+		if (path < np->paths->n)
+			ndp_path_good(np->paths, path);
+		ndp_verified_by_answer(np, cb, path);
+		ndp_ack_packet(np, skb, false);
+	}
+	if (!np->tp->credit && nh->flags & NDP_F_PULL)
+		ndp_rcv_cumulative(np, ntohl(nh->pull));
+	ndp_acked(np, done);
+}
+
+static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
+	u16 path = ndp_path_from_wire(np, nh->echo_path);
+	struct ndp_tx_cb *cb;
+
+	np->info.nacks_in++;
+	if (nh->flags & NDP_F_PULL)
+		ndp_tp_granted(np, nh);
+	if (!skb)
+		return;
+	cb = ndp_tx_cb(skb);
+	ndp_verified_by_answer(np, cb, path);
+	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
+	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
+		return;
+	ndp_path_trimmed(np, cb->path);
+	if (!np->stalled_since)
+		np->stalled_since = ktime_get_ns();
+	ndp_rto_restart(np);
+	cb->bounces = 0;
+	ndp_tp_nacked(np, cb);
+	ndp_tx_nacked(np, skb);
 }
 
 /**
@@ -165,7 +167,7 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	}
 	cb->bounces++;
 	ndp_rto_restart(np);
-	if (np->tp->returned(np, cb)) {
+	if (ndp_tp_returned(np, cb)) {
 		NDP_INC(net, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {
@@ -195,9 +197,9 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 	bool done = ndp_fin_acked(np);
 	u32 una = np->snd_una;
 
-	np->tp->granted(np, nh);
+	ndp_tp_granted(np, nh);
 	ndp_rcv_cumulative(np, ntohl(nh->psn));
-	np->tp->pulled(np, nh);
+	ndp_tp_pulled(np, nh);
 	if (np->snd_una != una)
 		ndp_acked(np, done);
 }
@@ -210,7 +212,7 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 {
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
-	np->tp->probed(np);
+	ndp_tp_probed(np);
 	if (ndp_readable(np))
 		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
 }
@@ -232,7 +234,7 @@ static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
 	/* The packets that were refused without the cookie are asked for now. */
-	np->tp->more(np, false);
+	ndp_tp_more(np, false);
 }
 
 /* The acceptor asks for proof of our address, or gives a token for later. */
@@ -281,7 +283,7 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 	const struct ndphdr *nh = ndp_hdr(skb);
 	struct net *net = sock_net(ndp_to_sk(np));
 
-	np->tp->header(np, skb->dev);
+	ndp_tp_header(np, skb->dev);
 	switch (ndp_hdr_type(nh)) {
 	case NDP_ACK:
 		NDP_INC(net, ACK_IN);
@@ -306,6 +308,11 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 	case NDP_RST:
 		NDP_INC(net, RST_IN);
 		ndp_rcv_rst(np, nh);
+		break;
+	case NDP_SIGNAL:
+		NDP_INC(net, SIGNAL_IN);
+		if (np->tp->signal)
+			np->tp->signal(np, ntohs(nh->kind), ntohl(nh->value));
 		break;
 	}
 	kfree_skb(skb);

@@ -8,9 +8,6 @@
 #include <linux/poll.h>
 #include "conn.h"
 
-/* What TCP_CONGESTION says. */
-#define NDP_TCP_CONGESTION	"ndp"
-
 /* af_ndp.c */
 extern int ndp_family;
 
@@ -54,7 +51,6 @@ int ndp_getsockopt(struct socket *sock, int level, int optname,
 void ndp_tcp_options_init(struct ndp_sock *np);
 int ndp_tcp_setsockopt(struct sock *sk, int optname, int val);
 int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val);
-int ndp_tcp_set_congestion(sockptr_t optval, unsigned int optlen);
 void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info);
 void ndp_keepalive(struct sock *sk, int on);
 

@@ -13,8 +13,8 @@
  *
  * Non-goals here: what packets mean (data.c, answer.c).
  */
-#include "conn.h"
 #include "device.h"
+#include "transport.h"
 
 /* Smallest initial window, packets (design: at least 10). */
 #define NDP_IW_MIN		10
@@ -156,10 +156,12 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	np->rcv_bytes = start;
 	np->read_bytes = start;
 	np->window_psn = np->isn;
+	np->window_cum = np->isn;
 	np->snd_una = np->isn;
 	np->snd_nxt = np->isn;
 	np->snd_last = np->isn - 1;
-	np->tp->init(np, start);
+	if (np->tp->init)
+		np->tp->init(np, start);
 	return 0;
 }
 
@@ -204,7 +206,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 		WRITE_ONCE(sk->sk_err, err);
 	ndp_conn_unhash(np, true);
 	ndp_timer_stop(np);
-	np->tp->detach(np);
+	ndp_tp_detach(np);
 	ndp_conn_purge(np);
 	sk->sk_write_space(sk);
 	sk_error_report(sk);
@@ -222,7 +224,7 @@ void ndp_conn_end(struct ndp_sock *np)
 	ndp_set_state(ndp_to_sk(np), TCP_CLOSE);
 	ndp_conn_unhash(np, false);
 	ndp_timer_stop(np);
-	np->tp->detach(np);
+	ndp_tp_detach(np);
 	ndp_conn_purge(np);
 }
 

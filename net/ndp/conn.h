@@ -88,6 +88,7 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 		     u16 echo_path, __be32 origin);
 void ndp_send_probe(struct ndp_sock *np);
 void ndp_send_rst(struct ndp_sock *np);
+void ndp_send_signal(struct ndp_sock *np, u16 kind, u32 value);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 
 /* rtt.c */
@@ -192,7 +193,8 @@ int ndp_sock_register(void);
 void ndp_sock_unregister(void);
 struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
 			    int family, int kern);
-struct ndp_sock *ndp_sock_clone(const struct sock *lsk);
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk,
+				const struct ndp_transport *tp);
 void ndp_set_names(struct sock *sk, const struct in6_addr *local,
 		   const struct in6_addr *peer, __be16 dport);
 void ndp_forget_names(struct sock *sk);
@@ -210,7 +212,10 @@ struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb);
 /* listen.c */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 				 const struct ndp_key *key,
-				 enum ndp_opening how);
+				 enum ndp_opening how,
+				 const struct ndp_transport *tp);
+const struct ndp_transport *ndp_listen_transport(const struct sock *lsk,
+						 const struct sk_buff *skb);
 void ndp_listen_flush(struct ndp_sock *lnp);
 struct sock *ndp_accept_dequeue(struct ndp_sock *lnp);
 void ndp_child_accepted(struct ndp_sock *np);

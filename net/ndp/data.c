@@ -10,7 +10,7 @@
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
 #include <net/inet_ecn.h>
-#include "conn.h"
+#include "transport.h"
 
 /* In order and without payload: it is taken at once, and charged to nobody. */
 static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)
@@ -60,9 +60,9 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 	/* One of this size is what there must be room for. */
 	if (how == NDP_ARRIVED_REFUSED)
 		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
-	np->tp->arrived(np, nh, skb->dev, how);
+	ndp_tp_arrived(np, nh, skb->dev, how);
 	ndp_note_last(np, nh, ntohl(nh->psn));
-	np->tp->answer(np, nh, how);
+	ndp_tp_answer(np, nh, how);
 	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb));
 	kfree_skb(skb);
 }
@@ -94,11 +94,11 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 
 	np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
-	np->tp->arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
+	ndp_tp_arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
 	ndp_rcv_strip(skb, &nh);
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, ntohl(nh.psn));
-	np->tp->answer(np, &nh, NDP_ARRIVED_WHOLE);
+	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
 	ndp_answer(np, NDP_ACK, &nh, tos);
 	ndp_conn_check_done(np);
 }
@@ -150,7 +150,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
 		np->info.dups_in++;
-		np->tp->arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
+		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
 		kfree_skb(skb);

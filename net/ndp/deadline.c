@@ -28,6 +28,8 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 		at = min(at, np->keep_at);
 	if (np->orphan_since)
 		at = min(at, np->orphan_since + ndp_orphan_time(np));
+	if (np->transport_at)
+		at = min(at, np->transport_at);
 	if (np->challenge_at)
 		at = min(at, np->challenge_at);
 	return at;

@@ -126,7 +126,6 @@ static void ndp_pull_begin(struct ndp_sock *np, u32 start)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	BUILD_BUG_ON(sizeof(struct ndp_pull_state) > NDP_TRANSPORT_PRIV);
 	INIT_LIST_HEAD(&ps->node);
 	ps->ack_share = 128;
 	ps->sent = start;
@@ -152,6 +151,10 @@ static void ndp_pull_info(struct ndp_sock *np, struct ndp_info *info)
 }
 
 const struct ndp_transport ndp_pull_transport = {
+	.name		= "ndp",
+	.id		= NDP_TRANSPORT_ID_NDP,
+	.credit		= true,
+	.priv_size	= sizeof(struct ndp_pull_state),
 	.init		= ndp_pull_begin,
 	.detach		= ndp_pull_end,
 	.may_send	= ndp_pull_may_send,

@@ -132,6 +132,33 @@ static bool ndp_may_open(struct net *net, const struct sock *lsk,
 	return false;
 }
 
+/* A packet that may open a connection has come, and somebody listens. */
+static struct ndp_sock *ndp_rcv_opening(struct net *net, struct sock *lsk,
+					struct sk_buff *skb,
+					const struct ndp_key *key,
+					enum ndp_stat *reason)
+{
+	const struct ndp_transport *tp;
+
+	*reason = NDP_STAT_DROP_FILTER;
+	if (ndp_filtered(lsk, skb))
+		return NULL;
+	*reason = NDP_STAT_DROP_MEMORY;
+	if (ndp_tomb_refuses(ndp_pernet(net), key))
+		return NULL;
+	*reason = NDP_STAT_DROP_COOKIE;
+	if (!ndp_may_open(net, lsk, skb, key))
+		return NULL;
+	*reason = NDP_STAT_DROP_TRANSPORT;
+	tp = ndp_listen_transport(lsk, skb);
+	if (!tp) {
+		ndp_refuse(net, skb, NDP_REASON_TRANSPORT);
+		return NULL;
+	}
+	*reason = NDP_STAT_DROP_BACKLOG;
+	return ndp_listen_open(lsk, skb, key, ndp_opening(skb), tp);
+}
+
 /*
  * A packet of no connection.  With SYN it may open one; else whoever sends
  * data on it should know that it is gone.
@@ -154,28 +181,16 @@ static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
 	    (type != NDP_COOKIE || !opens))
 		return NULL;
 	if (!opens || type == NDP_PROBE) {
-		ndp_refuse(net, skb);
+		ndp_refuse(net, skb, NDP_REASON_NONE);
 		return NULL;
 	}
 	lsk = ndp_listen_lookup(net, skb);
 	if (!lsk) {
 		*reason = NDP_STAT_DROP_NO_LISTENER;
-		ndp_refuse(net, skb);
+		ndp_refuse(net, skb, NDP_REASON_NONE);
 		return NULL;
 	}
-	*reason = NDP_STAT_DROP_BACKLOG;
-	if (ndp_filtered(lsk, skb)) {
-		*reason = NDP_STAT_DROP_FILTER;
-		np = NULL;
-	} else if (ndp_tomb_refuses(ndp_pernet(net), key)) {
-		*reason = NDP_STAT_DROP_MEMORY;
-		np = NULL;
-	} else if (!ndp_may_open(net, lsk, skb, key)) {
-		*reason = NDP_STAT_DROP_COOKIE;
-		np = NULL;
-	} else {
-		np = ndp_listen_open(lsk, skb, key, ndp_opening(skb));
-	}
+	np = ndp_rcv_opening(net, lsk, skb, key, reason);
 	sock_put(lsk);
 	return np;
 }

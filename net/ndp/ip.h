@@ -60,6 +60,7 @@ int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
 /* reply.c */
 void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		    enum ndp_type type, u8 flags, u64 cookie);
-void ndp_refuse(struct net *net, const struct sk_buff *skb);
+void ndp_refuse(struct net *net, const struct sk_buff *skb,
+		enum ndp_reason reason);
 
 #endif /* _NDP_IP_H */

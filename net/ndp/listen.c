@@ -10,17 +10,39 @@
  * Whoever forges source addresses could open as many as it likes: verify.c.
  */
 #include <net/ipv6.h>
-#include "conn.h"
+#include "transport.h"
+
+/**
+ * ndp_listen_transport - the transport that an opening names
+ * @lsk:	listener
+ * @skb:	opening
+ *
+ * Context: softirq.
+ * Return: transport, held; NULL if it is none that the listener takes.
+ */
+const struct ndp_transport *
+ndp_listen_transport(const struct sock *lsk, const struct sk_buff *skb)
+{
+	u32 accepts = READ_ONCE(ndp_sk(lsk)->accepts) ?: U32_MAX;
+	unsigned int id = ndp_hdr_transport(ndp_hdr(skb));
+
+	if (id >= NDP_TRANSPORT_IDS || !(accepts & BIT(id)))
+		return NULL;
+	return ndp_transport_by_id(id);
+}
 
 static struct ndp_sock *ndp_child_alloc(struct sock *lsk,
 					const struct sk_buff *skb,
-					const struct ndp_key *key)
+					const struct ndp_key *key,
+					const struct ndp_transport *tp)
 {
-	struct ndp_sock *np = ndp_sock_clone(lsk);
+	struct ndp_sock *np = ndp_sock_clone(lsk, tp);
 	struct in6_addr from, to;
 
-	if (!np)
+	if (!np) {
+		ndp_transport_put(tp);
 		return NULL;
+	}
 	np->inet.inet_num = ntohs(key->aport);
 	np->inet.inet_sport = key->aport;
 	/* Answer from the address that the opening was sent to. */
@@ -84,6 +106,7 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
  * @skb:	packet with SYN
  * @key:	of the acceptor's entry
  * @how:	what it shows of its sender's address
+ * @tp:		transport that it names, held: consumed
  *
  * When two packets of one first window arrive on two CPUs, both get the same
  * connection.
@@ -93,15 +116,18 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
  */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 				 const struct ndp_key *key,
-				 enum ndp_opening how)
+				 enum ndp_opening how,
+				 const struct ndp_transport *tp)
 {
 	struct ndp_entry *other = NULL;
 	struct ndp_sock *np;
 	int err;
 
-	if (!ndp_backlog_reserve(lsk))
+	if (!ndp_backlog_reserve(lsk)) {
+		ndp_transport_put(tp);
 		return NULL;
-	np = ndp_child_alloc(lsk, skb, key);
+	}
+	np = ndp_child_alloc(lsk, skb, key, tp);
 	if (!np) {
 		ndp_backlog_release(lsk);
 		return NULL;
@@ -153,7 +179,7 @@ void ndp_child_accepted(struct ndp_sock *np)
 		atomic_sub(atomic_read(&ndp_to_sk(np)->sk_rmem_alloc),
 			   &ndp_sk(lsk)->unaccepted);
 	/* Pull packets that the listener's memory bound had refused. */
-	np->tp->more(np, true);
+	ndp_tp_more(np, true);
 	spin_unlock_bh(&np->lock);
 	if (lsk)
 		sock_put(lsk);

@@ -16,6 +16,8 @@
 #include <net/sock.h>
 #include <uapi/linux/ndp.h>
 
+struct ndp_transport;
+
 #define NDP_MSEC		((u64)NSEC_PER_MSEC)
 
 /* A peer that has been silent for so long is given up. */
@@ -44,6 +46,7 @@ enum ndp_stat {
 	NDP_STAT_FIN_OUT,
 	NDP_STAT_RST_OUT,
 	NDP_STAT_RST_LIMITED,
+	NDP_STAT_SIGNAL_OUT,
 	NDP_STAT_LOCAL_DROP,
 	NDP_STAT_DATA_IN,
 	NDP_STAT_DATA_BYTES_IN,
@@ -60,6 +63,7 @@ enum ndp_stat {
 	NDP_STAT_OPEN_IN,
 	NDP_STAT_FIN_IN,
 	NDP_STAT_RST_IN,
+	NDP_STAT_SIGNAL_IN,
 	NDP_STAT_BOUNCED_IN,
 	NDP_STAT_BOUNCED_RTX,
 	NDP_STAT_TIMEOUTS,
@@ -84,6 +88,7 @@ enum ndp_stat {
 	NDP_STAT_DROP_ADDRESS,
 	NDP_STAT_DROP_NO_CONN,
 	NDP_STAT_DROP_NO_LISTENER,
+	NDP_STAT_DROP_TRANSPORT,
 	NDP_STAT_DROP_BACKLOG,
 	NDP_STAT_DROP_COOKIE,
 	NDP_STAT_DROP_CLOSED,
@@ -114,6 +119,7 @@ struct ndp_stats {
  * @tombs_max:	bound of @tombs
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
+ * @transport:	of new sockets, held
  * @n_paths:	entropy values of a connection without configured paths
  * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
  * @pull_low_share: percent of a device's pulls for those of lower priority
@@ -158,6 +164,7 @@ struct ndp_net {
 	int			udp_port;
 	int			base_rtt_us;
 	int			n_paths;
+	const struct ndp_transport __rcu *transport;
 	int			pull_rate_mbit;
 	int			pull_low_share;
 

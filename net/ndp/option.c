@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 #include "call.h"
+#include "transport.h"
 
 static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 {
@@ -43,7 +44,9 @@ static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 	info->rcv_ooo = np->ooo_len;
 	info->notsent_bytes = np->sendq_bytes;
 	info->conn_id = be64_to_cpu(np->entry.key.conn_id);
-	np->tp->info(np, info);
+	strscpy_pad(info->transport, np->tp->name, sizeof(info->transport));
+	if (np->tp->info)
+		np->tp->info(np, info);
 	spin_unlock_bh(&np->lock);
 }
 
@@ -54,7 +57,8 @@ static int ndp_set_priority(struct ndp_sock *np, int val)
 		return -ERANGE;
 	spin_lock_bh(&np->lock);
 	WRITE_ONCE(np->priority, val);
-	np->tp->reorder(np);
+	if (np->tp->reorder)
+		np->tp->reorder(np);
 	spin_unlock_bh(&np->lock);
 	return 0;
 }
@@ -127,6 +131,79 @@ static bool ndp_knows_ip6_option(const struct sock *sk, int optname)
 	return false;
 }
 
+/* Copy a name, or names.  Return: length or an error. */
+static int ndp_copy_name(char *name, size_t size, sockptr_t optval,
+			 unsigned int optlen)
+{
+	long n;
+
+	if (!optlen)
+		return -EINVAL;
+	n = strncpy_from_sockptr(name, optval, min_t(size_t, size - 1, optlen));
+	if (n < 0)
+		return -EFAULT;
+	name[n] = 0;
+	return n;
+}
+
+/*
+ * Context: lock_sock held.
+ * Return: 1 and the socket has @tp's reference, 0 if it had it before, or -EISCONN.
+ */
+static int ndp_set_transport_locked(struct sock *sk, const struct ndp_transport *tp)
+{
+	struct ndp_sock *np = ndp_sk(sk);
+
+	if (tp == np->tp)
+		return 0;
+	if (np->paths)
+		return -EISCONN;
+	/* Who asks for NDP_INFO has this lock alone. */
+	spin_lock_bh(&np->lock);
+	swap(np->tp, tp);
+	spin_unlock_bh(&np->lock);
+	ndp_transport_put(tp);
+	return 1;
+}
+
+/* NDP_TRANSPORT, and TCP_CONGESTION */
+static int ndp_set_transport(struct sock *sk, sockptr_t optval,
+			     unsigned int optlen)
+{
+	const struct ndp_transport *tp;
+	char name[NDP_TRANSPORT_NAME];
+	int err;
+
+	err = ndp_copy_name(name, sizeof(name), optval, optlen);
+	if (err < 0)
+		return err;
+	tp = ndp_transport_by_name(name);
+	if (!tp)
+		return -ENOENT;
+	lock_sock(sk);
+	err = ndp_set_transport_locked(sk, tp);
+	release_sock(sk);
+	if (err <= 0)
+		ndp_transport_put(tp);
+	return min(err, 0);
+}
+
+/* NDP_ACCEPT */
+static int ndp_set_accept(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	char names[NDP_ACCEPT_MAX];
+	u32 ids;
+	int err;
+
+	err = ndp_copy_name(names, sizeof(names), optval, optlen);
+	if (err < 0)
+		return err;
+	err = ndp_transport_ids(names, &ids);
+	if (!err)
+		WRITE_ONCE(ndp_sk(sk)->accepts, ids);
+	return err;
+}
+
 int ndp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen)
 {
@@ -139,8 +216,11 @@ int ndp_setsockopt(struct socket *sock, int level, int optname,
 		return ipv6_setsockopt(sk, level, optname, optval, optlen);
 	if (level != SOL_NDP && level != SOL_TCP)
 		return -ENOPROTOOPT;
-	if (level == SOL_TCP && optname == TCP_CONGESTION)
-		return ndp_tcp_set_congestion(optval, optlen);
+	if ((level == SOL_TCP && optname == TCP_CONGESTION) ||
+	    (level == SOL_NDP && optname == NDP_TRANSPORT))
+		return ndp_set_transport(sk, optval, optlen);
+	if (level == SOL_NDP && optname == NDP_ACCEPT)
+		return ndp_set_accept(sk, optval, optlen);
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
@@ -181,7 +261,8 @@ union ndp_option_value {
 	int			val;
 	struct ndp_info		ndp;
 	struct tcp_info		tcp;
-	char			name[TCP_CA_NAME_MAX];
+	char			name[NDP_TRANSPORT_NAME];
+	char			names[NDP_ACCEPT_MAX];
 };
 
 /* Return: size of the option's value, or an error. */
@@ -198,10 +279,17 @@ static int ndp_get_value(struct sock *sk, int level, int optname,
 		ndp_tcp_info(ndp_sk(sk), &v->tcp);
 		return sizeof(v->tcp);
 	}
-	if (level == SOL_TCP && optname == TCP_CONGESTION) {
-		strscpy_pad(v->name, NDP_TCP_CONGESTION, sizeof(v->name));
+	if ((level == SOL_TCP && optname == TCP_CONGESTION) ||
+	    (level == SOL_NDP && optname == NDP_TRANSPORT)) {
+		spin_lock_bh(&ndp_sk(sk)->lock);
+		strscpy_pad(v->name, ndp_sk(sk)->tp->name, sizeof(v->name));
+		spin_unlock_bh(&ndp_sk(sk)->lock);
 		return sizeof(v->name);
 	}
+	if (level == SOL_NDP && optname == NDP_ACCEPT)
+		return 1 + ndp_transport_names(v->names, sizeof(v->names),
+					       READ_ONCE(ndp_sk(sk)->accepts) ?:
+					       U32_MAX);
 	if (level == SOL_NDP)
 		err = ndp_get_option(sk, optname, &v->val);
 	else

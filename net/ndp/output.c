@@ -2,8 +2,8 @@
 /*
  * AF_NDP sending: what may leave.
  *
- * A transport says which packet may leave; lost ones are offered to it first, then those
- * NACKed, then new ones.  The core asks what holds for all:
+ * A transport says which packet may leave, and from when on; lost ones are offered to it
+ * first, then those NACKed, then new ones.  The core asks what holds for all:
  *
  * - At most two of a socket's packets wait in the local qdisc; the skb's
  *   destructor tells when one has left.
@@ -12,7 +12,7 @@
  *
  * Non-goals: who may send how much (credit.c).
  */
-#include "conn.h"
+#include "transport.h"
 
 /* Packets of one socket in the local qdisc, as TCP's small queues. */
 #define NDP_QDISC_PKTS		2
@@ -82,7 +82,11 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
 
 static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
-	u16 pathno = ndp_path_next(np->paths, &np->paths->data);
+	u16 pathno;
+
+	if (np->tp->pick_path)
+		return np->tp->pick_path(np, cb);
+	pathno = ndp_path_next(np->paths, &np->paths->data);
 
 	/* A retransmission takes another path (section 3.2.3). */
 	if (cb->rtx && pathno == cb->path && np->paths->n > 1)
@@ -135,6 +139,20 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 }
 
 /*
+ * A paced transport says when a packet may depart; the qdisc sees to it (EDT).
+ * Return: when it departs, ktime_get_ns().
+ */
+static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 now)
+{
+	u64 at = np->tp->not_before ? np->tp->not_before(np, len) : 0;
+
+	if (at <= now)
+		return now;
+	skb_set_delivery_time(out, ns_to_ktime(at), SKB_CLOCK_MONOTONIC);
+	return at;
+}
+
+/*
  * Send a numbered packet, for the first time or again; it is in flight
  * afterwards, whatever became of it: what the local qdisc refused, or what no
  * memory or route was there for, is tried again soon.
@@ -145,6 +163,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	/* Nobody has asked for it; what is sent again has no SYN of a first window. */
 	bool pushed = !cb->pulled && !cb->rtx;
 	u64 wait, now = ktime_get_ns();
+	u64 departs = now;
 	u32 limit = ndp_mtu_limit(np);
 	struct sk_buff *out;
 	struct ndphdr *nh;
@@ -162,8 +181,9 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 				    ndp_data_flags(np, cb, pushed), cb->psn,
 				    pathno);
 		nh->len = htons(skb->len);
-		nh->origin = ndp_hdr_origin(NDP_TRANSPORT_ID_NDP, cb->psn - np->isn);
+		nh->origin = ndp_hdr_origin(np->tp->id, cb->psn - np->isn);
 		ndp_count_data(np, skb, pushed);
+		departs = ndp_departs(np, out, skb->len, now);
 		cb->tx_seq = np->tx_seq++;
 		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :
 							  NDP_DSCP_DATA, limit);
@@ -173,9 +193,9 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	cb->limited = !!limit;
 	cb->refused = 0;
 	cb->bounced = 0;
-	cb->sent_at = now;
+	cb->sent_at = departs;
 	if (!cb->rtx)
-		cb->first_at = ndp_rtt_clock(now);
+		cb->first_at = ndp_rtt_clock(departs);
 	ndp_tx_to_flight(np, skb);
 	if (err) {
 		wait = NDP_RTO_MIN << min(np->local_backoff, NDP_LOCAL_DOUBLINGS);
@@ -221,7 +241,7 @@ static void ndp_send_new(struct ndp_sock *np, struct sk_buff *skb,
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
 	ndp_number(np, skb, fin);
-	np->tp->sent(np, cb, what, skb->len);
+	ndp_tp_sent(np, cb, what, skb->len);
 	ndp_send_packet(np, skb);
 	if (cb->flags & NDP_F_LAST)
 		ndp_mark_last(np, skb);
@@ -234,7 +254,7 @@ static bool ndp_resend(struct ndp_sock *np, struct sk_buff *skb,
 
 	if (ndp_unverified_holds(np, skb->len))
 		return false;
-	np->tp->sent(np, cb, what, skb->len);
+	ndp_tp_sent(np, cb, what, skb->len);
 	cb->rtx = 1;
 	list_del_init(&cb->list);
 	np->rtx_pkts--;
@@ -259,7 +279,7 @@ static bool ndp_output_new(struct ndp_sock *np)
 	ndp_mtu_cut(np, skb, ndp_unverified_most(np));
 	if (ndp_unverified_holds(np, skb->len))
 		return false;
-	if (!np->tp->may_send(np, NDP_SEND_NEW, skb->len))
+	if (!ndp_tp_may_send(np, NDP_SEND_NEW, skb->len))
 		return false;
 	__skb_unlink(skb, &np->sendq);
 	np->sendq_bytes -= skb->len;
@@ -287,7 +307,7 @@ static bool ndp_fin_is_due(const struct ndp_sock *np)
 static bool ndp_output_fin(struct ndp_sock *np)
 {
 	if (ndp_unverified_holds(np, 0) ||
-	    !np->tp->may_send(np, NDP_SEND_EMPTY, 0))
+	    !ndp_tp_may_send(np, NDP_SEND_EMPTY, 0))
 		return false;
 	np->fin_sent = ndp_output_empty(np, true);
 	return np->fin_sent;
@@ -299,16 +319,16 @@ static bool ndp_output_one(struct ndp_sock *np)
 
 	skb = ndp_tx_first(&np->lost);
 	if (skb)
-		return np->tp->may_send(np, NDP_SEND_LOST, 0) &&
+		return ndp_tp_may_send(np, NDP_SEND_LOST, skb->len) &&
 		       ndp_resend(np, skb, NDP_SEND_LOST);
 	skb = ndp_rtx_first(np);
-	if (skb && np->tp->may_send(np, NDP_SEND_NACKED, 0))
+	if (skb && ndp_tp_may_send(np, NDP_SEND_NACKED, skb->len))
 		return ndp_resend(np, skb, NDP_SEND_NACKED);
 	if (ndp_output_new(np))
 		return true;
 	if (ndp_fin_is_due(np))
 		return ndp_output_fin(np);
-	return skb && np->tp->stalled(np);
+	return skb && ndp_tp_stalled(np);
 }
 
 /*
@@ -346,7 +366,7 @@ void ndp_output(struct ndp_sock *np)
 	 */
 	if (np->snd_una == np->snd_nxt && np->snd_last == np->snd_nxt - 1 &&
 	    skb_queue_empty(&np->sendq))
-		np->tp->idle(np);
+		ndp_tp_idle(np);
 	if (!ndp_is_stuck(np))
 		np->probe_at = 0;
 	else if (!np->probe_at)

@@ -168,6 +168,7 @@ bool ndp_room(const struct ndp_sock *np);
 bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 		  u32 psn);
 u32 ndp_window(struct ndp_sock *np);
+void ndp_window_stamp(struct ndp_sock *np, struct ndphdr *nh);
 bool ndp_msg_readable(const struct ndp_sock *np);
 bool ndp_readable(const struct ndp_sock *np);
 

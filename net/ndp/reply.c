@@ -20,7 +20,7 @@
  * @skb:	packet, transport header at UDP, NDP header behind
  * @type:	NDP_RST, NDP_ACK or NDP_COOKIE
  * @flags:	of the answer
- * @cookie:	of NDP_COOKIE, else 0
+ * @cookie:	of NDP_COOKIE; of NDP_RST the reason, as upper half; else 0
  *
  * Never larger than what it answers.
  *
@@ -88,15 +88,17 @@ static bool ndp_rst_due(struct ndp_net *nn)
  * ndp_refuse - tell a stranger that there is nothing for its packet
  * @net:	namespace
  * @skb:	packet, transport header at UDP, NDP header behind
+ * @reason:	why
  *
  * By a RST, but no more of them than net.ndp.rst_rate says.
  *
  * Context: softirq.
  */
-void ndp_refuse(struct net *net, const struct sk_buff *skb)
+void ndp_refuse(struct net *net, const struct sk_buff *skb,
+		enum ndp_reason reason)
 {
 	if (ndp_rst_due(ndp_pernet(net)))
-		ndp_send_reply(net, skb, NDP_RST, 0, 0);
+		ndp_send_reply(net, skb, NDP_RST, 0, (u64)reason << 32);
 	else
 		NDP_INC(net, RST_LIMITED);
 }

@@ -130,6 +130,28 @@ u32 ndp_window(struct ndp_sock *np)
 }
 
 /**
+ * ndp_window_stamp - an answer tells of the room
+ * @np:		connection whose transport has no credit of its own (window.c)
+ * @nh:		its header
+ *
+ * If it is the newest, as the peer will see it, its window is the one that the peer knows.
+ *
+ * Context: np->lock held.
+ */
+void ndp_window_stamp(struct ndp_sock *np, struct ndphdr *nh)
+{
+	u32 psn = ntohl(nh->psn);
+
+	nh->pull = htonl(np->rcv_nxt);
+	if (np->told_cum == np->rcv_nxt && psn_before(psn, np->told_psn) &&
+	    ndp_hdr_type(nh) != NDP_PULL)
+		return;
+	np->told_cum = np->rcv_nxt;
+	np->told_psn = psn;
+	np->rcv_window = ntohl(nh->window);
+}
+
+/**
  * ndp_msg_readable - may a reader have something?
  * @np:		connection
  *

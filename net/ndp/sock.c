@@ -9,6 +9,7 @@
 #include <net/ipv6.h>
 #include <net/transp_v6.h>
 #include "call.h"
+#include "transport.h"
 
 static atomic_long_t ndp_memory_allocated;
 static struct percpu_counter ndp_sockets_allocated;
@@ -87,6 +88,7 @@ static void ndp_sock_destruct(struct sock *sk)
 	ndp_conn_purge(np);
 	ndp_paths_free(np);
 	kfree(np->tomb);
+	ndp_transport_put(np->tp);
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(np->hashed || np->bound || np->listener ||
 		     np->unverified_at);
@@ -147,11 +149,13 @@ static struct ipv6_pinfo *ndp6_pinfo(struct sock *sk)
 /**
  * ndp_sock_clone - make a socket with the options of a listener
  * @lsk:	listener
+ * @tp:		transport, held; the socket's from then on
  *
  * Context: softirq.
  * Return: socket or NULL.
  */
-struct ndp_sock *ndp_sock_clone(const struct sock *lsk)
+struct ndp_sock *ndp_sock_clone(const struct sock *lsk,
+				const struct ndp_transport *tp)
 {
 	struct sock *sk = sk_clone_lock(lsk, GFP_ATOMIC);
 
@@ -162,6 +166,7 @@ struct ndp_sock *ndp_sock_clone(const struct sock *lsk)
 	/* No supported option hangs memory on the socket that a clone must not share. */
 	if (sk->sk_family == AF_INET6)
 		inet_sk(sk)->pinet6 = ndp6_pinfo(sk);
+	ndp_sk(sk)->tp = tp;
 	ndp_sock_init(ndp_sk(sk));
 	ndp_inherit_memcg(sk, lsk);
 	WRITE_ONCE(sk->sk_shutdown, 0);
@@ -222,7 +227,8 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
 	ndp_sk(sk)->priority = NDP_PRIORITY_AUTO;
 	ndp_tcp_options_init(ndp_sk(sk));
 	percpu_counter_inc(&ndp_sockets_allocated);
-	ndp_sk(sk)->tp = &ndp_pull_transport;
+	ndp_sk(sk)->tp = ndp_transport_default(net);
+	ndp_sk(sk)->accepts = 0;
 	ndp_sock_init(ndp_sk(sk));
 	return sk;
 }

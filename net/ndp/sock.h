@@ -78,8 +78,10 @@ struct ndp_sock {
 	/** @tcp_option: values of SOL_TCP, see tcp_option.c */
 	int			tcp_option[NDP_TCP_OPTIONS];
 
-	/** @tp: transport, for good */
+	/** @tp: transport, its module held; it changes only while there is no connection */
 	const struct ndp_transport *tp;
+	/** @accepts: listener: a bit for each transport that it takes, 0: all */
+	u32			accepts;
 
 	/** @lock: guards all below unless noted */
 	spinlock_t		lock;
@@ -196,6 +198,8 @@ struct ndp_sock {
 	u32			snd_window;
 	/** @window_psn: PSN of that answer */
 	u32			window_psn;
+	/** @window_cum: highest cumulative PSN of the peer's answers (window.c) */
+	u32			window_cum;
 	u32			sendq_bytes;
 	/** @iw: initial window, packets */
 	u32			iw;
@@ -255,6 +259,10 @@ struct ndp_sock {
 	u32			rcv_truesize;
 	/** @rcv_window: as the newest answer has it */
 	u32			rcv_window;
+	/** @told_cum: and the cumulative PSN (window.c) */
+	u32			told_cum;
+	/** @told_psn: and its PSN */
+	u32			told_psn;
 
 	/* Paths and time. */
 	/** @paths: ways to the peer */
@@ -296,6 +304,8 @@ struct ndp_sock {
 	u64			cork_at;
 	/** @keep_at: when keepalive is due, 0: off */
 	u64			keep_at;
+	/** @transport_at: when the transport's timer is due, 0: never */
+	u64			transport_at;
 	/** @keep_probes: sent since the peer was heard */
 	u32			keep_probes;
 	/**

@@ -14,6 +14,7 @@
 #include <linux/sockios.h>
 #include <asm/ioctls.h>
 #include "call.h"
+#include "transport.h"
 
 /* MSG_MORE holds a tail back no longer than this, as TCP does. */
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
@@ -345,7 +346,7 @@ void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
 	__skb_unlink(skb, &sk->sk_receive_queue);
 	WRITE_ONCE(np->rcv_msgs, np->rcv_msgs - ndp_rx_cb(skb)->eom);
 	ndp_rmem_uncharge(np, skb);
-	np->tp->more(np, true);
+	ndp_tp_more(np, true);
 	spin_unlock_bh(&np->lock);
 	consume_skb(skb);
 }

@@ -29,11 +29,13 @@
  *			forge addresses
  * net.ndp.tombstones_max  connections remembered past their end; while there are
  *			as many, what arrives opens another by a cookie only
+ * net.ndp.transport	transport of new sockets; a module is loaded by its name
+ * net.ndp.transports	which there are, read only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
  *			AF_NDP socket
  */
 #include <linux/sysctl.h>
-#include "ip.h"
+#include "transport.h"
 
 /* Defaults: RSTs to strangers a second, and bytes for each of an unverified peer. */
 #define NDP_RST_RATE		10000
@@ -89,6 +91,43 @@ static int ndp_proc_udp_port(COMPAT_CTL_TABLE *table, int write, void *buffer,
 	return err;
 }
 
+/* For a handler of text: a copy of @table that has @text in the place of its data. */
+static struct ctl_table ndp_text_table(COMPAT_CTL_TABLE *table, char *text,
+				       size_t size)
+{
+	struct ctl_table tmp = *table;
+
+	tmp.data = text;
+	tmp.maxlen = size;
+	return tmp;
+}
+
+static int ndp_proc_transport(COMPAT_CTL_TABLE *table, int write, void *buffer,
+			      size_t *lenp, loff_t *ppos)
+{
+	struct ndp_net *nn = container_of((void *)table->data, struct ndp_net,
+					  transport);
+	char name[NDP_TRANSPORT_NAME] = "";
+	struct ctl_table tmp = ndp_text_table(table, name, sizeof(name));
+	int err;
+
+	rcu_read_lock();
+	strscpy(name, rcu_dereference(nn->transport)->name, sizeof(name));
+	rcu_read_unlock();
+	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
+	return !err && write ? ndp_transport_set_default(nn, name) : err;
+}
+
+static int ndp_proc_transports(COMPAT_CTL_TABLE *table, int write, void *buffer,
+			       size_t *lenp, loff_t *ppos)
+{
+	char names[NDP_ACCEPT_MAX];
+	struct ctl_table tmp = ndp_text_table(table, names, sizeof(names));
+
+	ndp_transport_names(names, sizeof(names), U32_MAX);
+	return proc_dostring(&tmp, write, buffer, lenp, ppos);
+}
+
 /* An int of struct ndp_net. */
 #define NDP_SYSCTL(name, field, least, most, handler)			\
 {									\
@@ -115,6 +154,19 @@ static const struct ctl_table ndp_sysctls[] = {
 	NDP_SYSCTL_INT("amplification", amplification, ndp_amplification_min,
 		       ndp_amplification_max),
 	NDP_SYSCTL_INT("tombstones_max", tombs_max, ndp_tombs_min, ndp_tombs_max),
+	{
+		.procname = "transport",
+		.data = (void *)offsetof(struct ndp_net, transport),
+		.maxlen = NDP_TRANSPORT_NAME,
+		.mode = 0644,
+		.proc_handler = ndp_proc_transport,
+	},
+	{
+		.procname = "transports",
+		.maxlen = NDP_ACCEPT_MAX,
+		.mode = 0444,
+		.proc_handler = ndp_proc_transports,
+	},
 	NDP_SYSCTL("udp_port", udp_port, ndp_port_min, ndp_port_max,
 		   ndp_proc_udp_port),
 };

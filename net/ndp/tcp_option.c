@@ -147,28 +147,6 @@ int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val)
 	return 0;
 }
 
-/**
- * ndp_tcp_set_congestion - TCP_CONGESTION
- * @optval:	name
- * @optlen:	its length
- *
- * Return: 0 for the one there is, or -ENOENT, -EINVAL, -EFAULT.
- */
-int ndp_tcp_set_congestion(sockptr_t optval, unsigned int optlen)
-{
-	char name[TCP_CA_NAME_MAX];
-	long n;
-
-	if (optlen < 1)
-		return -EINVAL;
-	n = strncpy_from_sockptr(name, optval,
-				 min_t(long, TCP_CA_NAME_MAX - 1, optlen));
-	if (n < 0)
-		return -EFAULT;
-	name[n] = 0;
-	return strcmp(name, NDP_TCP_CONGESTION) ? -ENOENT : 0;
-}
-
 /* The state that TCP would be in. */
 static u8 ndp_tcp_state(const struct ndp_sock *np)
 {

@@ -8,7 +8,7 @@
  *
  * Non-goals: when the timer runs (deadline.c).
  */
-#include "conn.h"
+#include "transport.h"
 
 /* An orphan that is one too many waits so long for a peer that takes nothing. */
 #define NDP_ORPHAN_STALLED	(5 * 1000 * NDP_MSEC)
@@ -32,6 +32,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	/* A packet that a switch returned was not lost. */
 	if (!cb->local_drop && !cb->bounced) {
 		ndp_path_lost(np, cb->path);
+		ndp_tp_lost(np, cb);
 		ndp_mtu_lost(np, skb);
 	}
 	ndp_tx_lost(np, skb);
@@ -144,6 +145,10 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	}
 	if (np->cork_at && np->cork_at <= now)
 		ndp_uncork(np);
+	if (np->transport_at && np->transport_at <= now) {
+		np->transport_at = 0;
+		np->tp->timer(np);
+	}
 	ndp_check_flight(np, now);
 	ndp_check_probe(np, now);
 	ndp_output(np);

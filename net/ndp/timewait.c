@@ -211,7 +211,7 @@ void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)
 		return;
 	if (tomb->aborted)
-		ndp_refuse(net, skb);
+		ndp_refuse(net, skb, NDP_REASON_NONE);
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
 		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST, 0);

@@ -10,7 +10,7 @@
  * Non-goals: when a packet may leave (output.c).
  */
 #include <linux/crc32c.h>
-#include "conn.h"
+#include "transport.h"
 
 /**
  * ndp_skb_crc - CRC-32C of a part of an skb
@@ -132,8 +132,8 @@ static bool ndp_is_answer(enum ndp_type type)
  * @type:	what it is
  * @flags:	&enum ndp_flags
  * @psn:	its number
- * @echo_path:	of ACK and NACK, as wire-format.md has it; else 0
- * @origin:	of PROBE; else 0
+ * @echo_path:	of ACK and NACK, as wire-format.md has it; of SIGNAL: kind; else 0
+ * @origin:	of PROBE; of SIGNAL: value; else 0
  *
  * Context: np->lock held, softirqs off.
  * Return: the path.
@@ -151,7 +151,7 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 	nh->echo_path = htons(echo_path);
 	nh->origin = origin;
 	if (ndp_is_answer(type))
-		np->tp->stamp(np, nh);
+		ndp_tp_stamp(np, nh);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 	return pathno;
 }
@@ -194,8 +194,25 @@ void ndp_send_probe(struct ndp_sock *np)
 	np->info.probes_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
 	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
-			 ndp_hdr_origin(NDP_TRANSPORT_ID_NDP, np->snd_nxt - np->isn));
+			 ndp_hdr_origin(np->tp->id, np->snd_nxt - np->isn));
 }
+
+/**
+ * ndp_send_signal - tell the transport of the peer something
+ * @np:		connection
+ * @kind:	which, the transport's own
+ * @value:	and its value
+ *
+ * It may be lost, and may overtake others.
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_send_signal(struct ndp_sock *np, u16 kind, u32 value)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), SIGNAL_OUT);
+	ndp_send_control(np, NDP_SIGNAL, 0, np->snd_nxt, kind, htonl(value));
+}
+EXPORT_SYMBOL_GPL(ndp_send_signal);
 
 /**
  * ndp_send_rst - tell the peer that the connection is gone
@@ -230,6 +247,7 @@ void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 	if (!skb)
 		return;
 	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
+	((struct ndphdr *)skb->data)->transport = htons(np->tp->id);
 	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 }

@@ -67,6 +67,15 @@
  *			there is of a message and does not wait for all of it; nothing
  *			is cut off.  MSG_EOR tells when the message ends.  EOPNOTSUPP for
  *			streams.  Accepted sockets have their listener's.
+ * NDP_TRANSPORT	get, set; string, the transport by which the socket's connections send,
+ *		as it is for TCP_CONGESTION.  It is the namespace's net.ndp.transport when the
+ *		socket is made ("ndp" unless that was changed), and an accepted socket's is the
+ *		initiator's.  Its module is loaded, ndp-transport-NAME, if the caller has
+ *		CAP_NET_ADMIN.  ENOENT if there is none of that name, EISCONN once connected.
+ * NDP_ACCEPT		get, set; string of at most NDP_ACCEPT_MAX bytes, names with spaces between
+ *		them: of a listener, transports whose connections it accepts; an initiator
+ *		with another gets EPROTONOSUPPORT.  By default, and again with " ", all that
+ *		are loaded.  ENOENT as above.
  */
 #define NDP_INFO		1
 #define NDP_IW			2
@@ -74,6 +83,12 @@
 #define NDP_MAXSEG		4
 #define NDP_PRIORITY		5
 #define NDP_PARTIAL		6
+#define NDP_TRANSPORT		7
+#define NDP_ACCEPT		8
+
+/** Length of a transport's name, with the byte that ends it, and of a list of them */
+#define NDP_TRANSPORT_NAME_MAX	16
+#define NDP_ACCEPT_MAX		256
 
 #define NDP_IW_MAX		1024
 
@@ -137,6 +152,7 @@ enum ndp_state {
  * @noroom_in:	whole DATA packets treated as trimmed for want of room
  * @crc_in:	DATA packets treated as trimmed for a bad payload CRC
  * @pulls_out:	packets that we pulled
+ * @transport:	name of the transport
  */
 struct ndp_info {
 	__u8	state;
@@ -176,6 +192,7 @@ struct ndp_info {
 	__u64	noroom_in;
 	__u64	crc_in;
 	__u64	pulls_out;
+	char	transport[NDP_TRANSPORT_NAME_MAX];
 };
 
 /*

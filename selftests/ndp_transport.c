@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transports: how one is chosen, that both ends agree, and that another than NDP's can
+ * live behind the same sockets (modules/ndp_fixed.c, "a window of fixed size").
+ */
+#define NDP_WORLDS (IN_LOOPBACK | IN_WIRE | IN_WIRE6)
+#include "life.h"
+
+#define LONG	(3 << 20)
+
+static bool loaded(void)
+{
+	return !access("/sys/module/ndp_fixed", F_OK);
+}
+
+/* Orphans and namespaces of tests before this one hold it for a while. */
+static bool unload(void)
+{
+	int i;
+
+	for (i = 0; i < patience(150) * 20 && loaded(); i++) {
+		if (i)
+			usleep(50000);
+		shell("rmmod ndp_fixed 2>/dev/null");
+	}
+	return !loaded();
+}
+
+/* Return: 0 or errno. */
+static int set_text(int fd, int level, int option, const char *text)
+{
+	return setsockopt(fd, level, option, text, strlen(text)) ? errno : 0;
+}
+
+static const char *text_of(int fd, int level, int option)
+{
+	static char text[NDP_ACCEPT_MAX];
+	socklen_t len = sizeof(text);
+
+	return getsockopt(fd, level, option, text, &len) ? strerror(errno) : text;
+}
+
+static const char *transport_of(int fd)
+{
+	return text_of(fd, SOL_NDP, NDP_TRANSPORT);
+}
+
+FIXTURE(transport)
+{
+};
+
+FIXTURE_VARIANT(transport)
+{
+	int kind;
+};
+
+FIXTURE_VARIANT_ADD(transport, loopback) { .kind = LOOPBACK };
+FIXTURE_VARIANT_ADD(transport, wire) { .kind = WIRE };
+FIXTURE_VARIANT_ADD(transport, wire6) { .kind = WIRE6 };
+
+FIXTURE_SETUP(transport)
+{
+	signal(SIGPIPE, SIG_IGN);
+	ndp = true;
+	world = &worlds[true][variant->kind];
+	port = 1024 + getpid() % 60000;
+	ASSERT_EQ(0, shell("modprobe ndp_fixed"));
+}
+
+FIXTURE_TEARDOWN(transport)
+{
+}
+
+/* A socket of @name that has sent a byte to @l, and what came of it in @pair. */
+static bool connected(int l, const char *name, int *pair)
+{
+	char byte;
+
+	pair[0] = new_socket(NEAR, 0);
+	if (pair[0] < 0 || set_text(pair[0], SOL_NDP, NDP_TRANSPORT, name) ||
+	    connect_to(pair[0], port) || send(pair[0], "x", 1, 0) != 1)
+		return false;
+	pair[1] = accept(l, NULL, NULL);
+	return pair[1] >= 0 && recv(pair[1], &byte, 1, 0) == 1;
+}
+
+static void send_all(int fd, size_t n)
+{
+	char data[1 << 16];
+	size_t at = 0, i, len;
+	ssize_t sent;
+
+	while (at < n) {
+		len = n - at < sizeof(data) ? n - at : sizeof(data);
+		for (i = 0; i < len; i++)
+			data[i] = byte_at(at + i);
+		sent = send(fd, data, len, MSG_NOSIGNAL);
+		if (sent <= 0)
+			exit(1);
+		at += sent;
+	}
+	close(fd);
+	exit(0);
+}
+
+/* Return: bytes that came and were right, to the end. */
+static size_t receive_all(int fd)
+{
+	char data[1 << 16];
+	size_t at = 0;
+	ssize_t n, i;
+
+	while ((n = recv(fd, data, sizeof(data), 0)) > 0)
+		for (i = 0; i < n; i++, at++)
+			if (data[i] != byte_at(at))
+				return 0;
+	return n ? 0 : at;
+}
+
+static bool transferred(int from, int to, size_t n)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		close(to);
+		send_all(from, n);
+	}
+	close(from);
+	return child > 0 && receive_all(to) == n && all_well(1) == 1;
+}
+
+TEST_F(transport, has_a_name)
+{
+	struct ndp_info info = {};
+	socklen_t len = sizeof(info);
+	int s = new_socket(NEAR, 0);
+
+	ASSERT_LE(0, s);
+	EXPECT_STREQ("ndp", transport_of(s));
+	EXPECT_STREQ("ndp", text_of(s, IPPROTO_TCP, TCP_CONGESTION));
+	EXPECT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	EXPECT_STREQ("fixed", transport_of(s));
+	EXPECT_STREQ("fixed", text_of(s, IPPROTO_TCP, TCP_CONGESTION));
+	EXPECT_EQ(0, getsockopt(s, SOL_NDP, NDP_INFO, &info, &len));
+	EXPECT_STREQ("fixed", info.transport);
+	EXPECT_EQ(ENOENT, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixe"));
+	EXPECT_EQ(ENOENT, set_text(s, SOL_NDP, NDP_TRANSPORT, "a name that is far too long"));
+	EXPECT_EQ(EINVAL, set_text(s, SOL_NDP, NDP_TRANSPORT, ""));
+	EXPECT_STREQ("fixed", transport_of(s));
+	EXPECT_EQ(0, set_text(s, IPPROTO_TCP, TCP_CONGESTION, "ndp"));
+	EXPECT_STREQ("ndp", transport_of(s));
+}
+
+TEST_F(transport, is_loaded_and_held)
+{
+	int s = new_socket(NEAR, 0), status;
+	pid_t child;
+
+	ASSERT_TRUE(unload());
+	child = fork();
+	if (!child) {
+		if (setuid(65534))
+			_exit(100);
+		_exit(set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	}
+	ASSERT_EQ(child, wait(&status));
+	EXPECT_EQ(ENOENT, WEXITSTATUS(status));
+	EXPECT_FALSE(loaded());
+
+	EXPECT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	EXPECT_TRUE(loaded());
+	EXPECT_NE(0, shell("rmmod ndp_fixed 2>/dev/null"));
+	close(s);
+	EXPECT_TRUE(unload());
+}
+
+TEST_F(transport, carries_data)
+{
+	unsigned long long pulls, signals = stat_of(NEAR, "SignalIn");
+	int l = listening(8), pair[2];
+
+	pulls = stat_of(NEAR, "PulledOut") + stat_of(FAR, "PulledOut");
+	ASSERT_TRUE(connected(l, "fixed", pair));
+	EXPECT_STREQ("fixed", transport_of(pair[1]));
+	EXPECT_STREQ("ndp", transport_of(l));
+	EXPECT_EQ(0, set_text(pair[0], SOL_NDP, NDP_TRANSPORT, "fixed"));
+	EXPECT_EQ(EISCONN, set_text(pair[0], SOL_NDP, NDP_TRANSPORT, "ndp"));
+	EXPECT_TRUE(transferred(pair[0], pair[1], LONG));
+	close(pair[1]);
+	ASSERT_TRUE(connected(l, "fixed", pair));
+	EXPECT_TRUE(transferred(pair[1], pair[0], LONG));
+	/* Nothing was pulled, and the ends have told each other of their windows. */
+	EXPECT_EQ(pulls, stat_of(NEAR, "PulledOut") + stat_of(FAR, "PulledOut"));
+	EXPECT_LT(signals, stat_of(NEAR, "SignalIn"));
+}
+
+/* A reader who stands still, and then reads all. */
+TEST_F(transport, waits_for_room)
+{
+	unsigned long long refused = stat_of(FAR, "NoRoomIn"), probes;
+	int l = listening(8), pair[2];
+	size_t n;
+
+	ASSERT_TRUE(connected(l, "fixed", pair));
+	n = fill_up(pair[0]);
+	/* Beyond what it has room for next to nothing was sent. */
+	EXPECT_GE(refused + 64, stat_of(FAR, "NoRoomIn"));
+	probes = stat_of(NEAR, "ProbeOut");
+	shutdown(pair[0], SHUT_WR);
+	while (n) {
+		static char data[1 << 16];
+		ssize_t got = recv(pair[1], data, sizeof(data), 0);
+
+		ASSERT_LT(0, got);
+		n -= got;
+	}
+	/* Who reads says that there is room. */
+	EXPECT_GE(probes + 2, stat_of(NEAR, "ProbeOut"));
+	close(pair[0]);
+	EXPECT_EQ(0, recv(pair[1], &n, 1, 0));
+}
+
+TEST_F(transport, must_be_accepted)
+{
+	unsigned long long refused = stat_of(FAR, "DropTransport");
+	int l = listening(8), s, pair[2];
+	char byte;
+
+	EXPECT_EQ(ENOENT, set_text(l, SOL_NDP, NDP_ACCEPT, "ndp fixe"));
+	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, "ndp"));
+	EXPECT_STREQ("ndp", text_of(l, SOL_NDP, NDP_ACCEPT));
+	s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	ASSERT_EQ(0, connect_to(s, port));
+	send(s, "x", 1, MSG_NOSIGNAL);
+	EXPECT_EQ(-1, recv(s, &byte, 1, 0));
+	EXPECT_EQ(EPROTONOSUPPORT, errno);
+	close(s);
+	s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	ASSERT_EQ(0, set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1));
+	EXPECT_EQ(-1, connect_to(s, port));
+	EXPECT_EQ(EPROTONOSUPPORT, errno);
+	/* A token that was shown beside the first packet counts as well. */
+	EXPECT_LE(refused + 2, stat_of(FAR, "DropTransport"));
+	close(s);
+
+	ASSERT_TRUE(connected(l, "ndp", pair));
+	EXPECT_STREQ("ndp", transport_of(pair[1]));
+	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, "  fixed ndp "));
+	EXPECT_STREQ("ndp fixed", text_of(l, SOL_NDP, NDP_ACCEPT));
+	ASSERT_TRUE(connected(l, "fixed", pair));
+	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, "fixed"));
+	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, " "));
+	ASSERT_TRUE(connected(l, "ndp", pair));
+}
+
+TEST_F(transport, is_a_namespaces)
+{
+	char text[64] = "";
+	FILE *file;
+	int s;
+
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	EXPECT_TRUE(write_text("/proc/sys/net/ndp/transport", "fixed\n"));
+	EXPECT_FALSE(write_text("/proc/sys/net/ndp/transport", "nonsense\n"));
+	EXPECT_EQ(ENOENT, errno);
+	file = fopen("/proc/sys/net/ndp/transports", "r");
+	ASSERT_NE(NULL, file);
+	EXPECT_NE(NULL, fgets(text, sizeof(text), file));
+	fclose(file);
+	EXPECT_STREQ("ndp fixed\n", text);
+	s = new_socket(NEAR, 0);
+	EXPECT_STREQ("fixed", transport_of(s));
+	close(s);
+	EXPECT_FALSE(unload());
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	EXPECT_TRUE(write_text("/proc/sys/net/ndp/transport", "ndp\n"));
+	EXPECT_TRUE(unload());
+}
+
+TEST_HARNESS_MAIN

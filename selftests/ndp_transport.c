@@ -58,16 +58,43 @@ FIXTURE_VARIANT_ADD(transport, loopback) { .kind = LOOPBACK };
 FIXTURE_VARIANT_ADD(transport, wire) { .kind = WIRE };
 FIXTURE_VARIANT_ADD(transport, wire6) { .kind = WIRE6 };
 
-FIXTURE_SETUP(transport)
+static bool ready(int kind)
 {
 	signal(SIGPIPE, SIG_IGN);
 	ndp = true;
-	world = &worlds[true][variant->kind];
+	world = &worlds[true][kind];
 	port = 1024 + getpid() % 60000;
-	ASSERT_EQ(0, shell("modprobe ndp_fixed"));
+	return !shell("modprobe ndp_fixed");
+}
+
+FIXTURE_SETUP(transport)
+{
+	ASSERT_TRUE(ready(variant->kind));
 }
 
 FIXTURE_TEARDOWN(transport)
+{
+}
+
+/* Loopback has no qdisc. */
+FIXTURE(pace)
+{
+};
+
+FIXTURE_VARIANT(pace)
+{
+	int kind;
+};
+
+FIXTURE_VARIANT_ADD(pace, wire) { .kind = WIRE };
+FIXTURE_VARIANT_ADD(pace, wire6) { .kind = WIRE6 };
+
+FIXTURE_SETUP(pace)
+{
+	ASSERT_TRUE(ready(variant->kind));
+}
+
+FIXTURE_TEARDOWN(pace)
 {
 }
 
@@ -253,6 +280,53 @@ TEST_F(transport, must_be_accepted)
 	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, "fixed"));
 	EXPECT_EQ(0, set_text(l, SOL_NDP, NDP_ACCEPT, " "));
 	ASSERT_TRUE(connected(l, "ndp", pair));
+}
+
+static long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+/* Microseconds for so many bytes, from connect() on, through a qdisc of the sender's. */
+static long long paced(const char *qdisc, size_t n)
+{
+	int l = listening(8), pair[2];
+	long long begun = now_us();
+
+	setns(world->ns[NEAR], CLONE_NEWNET);
+	if (shell("tc qdisc replace dev eth1 root %s", qdisc) ||
+	    !connected(l, "fixed", pair) || !transferred(pair[0], pair[1], n))
+		return -1;
+	close(pair[1]);
+	close(l);
+	return now_us() - begun;
+}
+
+/* A transport's pace is kept by the qdisc: by fq, and by sch_ndp on a host. */
+TEST_F(pace, is_kept)
+{
+	const char *const qdiscs[] = { "fq", "ndp mode host" };
+	/* Of 100 Mb/s. */
+	long long least = 8LL * LONG / 100, us;
+	int i;
+
+	ASSERT_TRUE(write_text("/sys/module/ndp_fixed/parameters/rate_mbit", "100"));
+	for (i = 0; i < 2; i++) {
+		us = paced(qdiscs[i], LONG);
+		TH_LOG("%s: %lld us for %lld", qdiscs[i], us, least);
+		EXPECT_LE(least * 99 / 100, us);
+		if (virtual_time())
+			EXPECT_GE(least * 101 / 100, us);
+		port++;
+	}
+	EXPECT_TRUE(write_text("/sys/module/ndp_fixed/parameters/rate_mbit", "0"));
+	if (virtual_time())
+		EXPECT_GT(least / 2, paced("fq", LONG));
+	setns(world->ns[NEAR], CLONE_NEWNET);
+	EXPECT_EQ(0, shell("tc qdisc del dev eth1 root"));
 }
 
 TEST_F(transport, is_a_namespaces)

@@ -96,7 +96,8 @@ struct ndpq_flows *ndpq_flows_create(void);
 void ndpq_flows_destroy(struct ndpq_flows *fs);
 void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
 		    enum ndpq_class class, const struct ndpq_view *v, int quantum);
-struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum,
+u64 ndpq_flows_wake(const struct ndpq_flows *fs);
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, bool flush,
 				enum ndpq_class *class);
 
 #endif /* _SCH_NDP_H */

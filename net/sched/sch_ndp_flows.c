@@ -8,6 +8,11 @@
  * packets are spread over source ports; everything else by the socket that sent
  * it or, if it was forwarded, by the flow hash.
  *
+ * A packet may say when it departs, at the earliest (EDT, skb->tstamp): paced transports
+ * and TCP do.  Its flow waits until then and the others go on, as with sch_fq.  Of
+ * datagrams anyone may say it (SO_TXTIME), and could fill the port with what waits: theirs
+ * is ignored.
+ *
  * Flows share buckets if they hash alike; with 1024 buckets and the few dozen
  * flows that are active at a time on a host that is rare, and costs fairness
  * only.  Deficit round robin with deficits that may go below zero (a packet is
@@ -30,10 +35,14 @@ struct ndpq_flow {
 /**
  * struct ndpq_flows - flows of a port in host mode
  * @active:	those with packets, next one first
+ * @waiting:	those whose first packet may not depart yet
+ * @wake:	when the first of these may, ktime_get_ns()
  * @flow:	all of them
  */
 struct ndpq_flows {
 	struct list_head	active;
+	struct list_head	waiting;
+	u64			wake;
 	struct ndpq_flow	flow[1 << NDP_FLOW_BITS];
 };
 
@@ -61,6 +70,7 @@ struct ndpq_flows *ndpq_flows_create(void)
 	if (!fs)
 		return NULL;
 	INIT_LIST_HEAD(&fs->active);
+	INIT_LIST_HEAD(&fs->waiting);
 	for (i = 0; i < ARRAY_SIZE(fs->flow); i++) {
 		INIT_LIST_HEAD(&fs->flow[i].active);
 		__skb_queue_head_init(&fs->flow[i].queue);
@@ -113,29 +123,69 @@ void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
 	}
 }
 
+/* When a packet departs at the earliest, ktime_get_ns(); 0: at once. */
+static u64 ndpq_departure(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (!skb->tstamp || !sk || !sk_fullsock(sk) ||
+	    (sk->sk_type != SOCK_STREAM && sk->sk_type != SOCK_SEQPACKET))
+		return 0;
+	return ktime_to_ns(skb->tstamp);
+}
+
+/* Put a flow aside if its first packet may not depart yet. */
+static bool ndpq_flow_waits(struct ndpq_flows *fs, struct ndpq_flow *f)
+{
+	u64 at = ndpq_departure(skb_peek(&f->queue));
+
+	if (!at || at <= ktime_get_ns())
+		return false;
+	if (list_empty(&fs->waiting) || at < fs->wake)
+		fs->wake = at;
+	list_move_tail(&f->active, &fs->waiting);
+	return true;
+}
+
+/**
+ * ndpq_flows_wake() - when the next packet may depart
+ * @fs:		flows of which ndpq_flows_next() has given none
+ *
+ * Return: ktime_get_ns(), or 0 if there is no packet.
+ */
+u64 ndpq_flows_wake(const struct ndpq_flows *fs)
+{
+	return list_empty(&fs->waiting) ? 0 : fs->wake;
+}
+
 /**
  * ndpq_flows_next() - take the packet that is next to be sent
  * @fs:		flows
  * @quantum:	bytes a flow may send per round
+ * @flush:	whether it may depart or not
  * @class:	what was given to ndpq_flows_add()
  *
  * Return: NULL if there is none.
  */
-struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum,
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, bool flush,
 				enum ndpq_class *class)
 {
 	struct ndpq_flow *f;
 	struct sk_buff *skb;
 
+	if (!list_empty(&fs->waiting) && (flush || fs->wake <= ktime_get_ns()))
+		list_splice_tail_init(&fs->waiting, &fs->active);
 	for (;;) {
 		f = list_first_entry_or_null(&fs->active, struct ndpq_flow,
 					     active);
 		if (!f)
 			return NULL;
-		if (f->deficit > 0)
+		if (f->deficit <= 0) {
+			f->deficit += quantum;
+			list_move_tail(&f->active, &fs->active);
+		} else if (flush || !ndpq_flow_waits(fs, f)) {
 			break;
-		f->deficit += quantum;
-		list_move_tail(&f->active, &fs->active);
+		}
 	}
 	skb = __skb_dequeue(&f->queue);
 	f->deficit -= qdisc_pkt_len(skb);

@@ -495,12 +495,19 @@ static struct sk_buff *ndpq_dequeue_host(struct Qdisc *sch)
 	struct ndpq_sched *q = qdisc_priv(sch);
 	enum ndpq_class class;
 	struct sk_buff *skb;
+	u64 wake;
 
 	if (ndpq_headers_turn(q, q->data_len + q->other_len))
 		return ndpq_take_header(sch);
-	skb = ndpq_flows_next(q->flows, ndpq_quantum(sch), &class);
-	if (!skb)
+	skb = ndpq_flows_next(q->flows, ndpq_quantum(sch), false, &class);
+	if (!skb && !skb_queue_empty(&q->hdr))
+		return ndpq_take_header(sch);
+	if (!skb) {
+		wake = ndpq_flows_wake(q->flows);
+		if (wake)
+			qdisc_watchdog_schedule_ns(&q->watchdog, wake);
 		return NULL;
+	}
 	if (class == NDP_CLASS_DATA)
 		ndpq_sent_data(sch, skb);
 	else
@@ -557,7 +564,7 @@ static void ndpq_reset(struct Qdisc *sch)
 	q->st.drop_other += q->other_len;
 	q->st.drop_header += skb_queue_len(&q->hdr);
 	__qdisc_qstats_drop(sch, ndpq_len(q));
-	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, &class)))
+	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, true, &class)))
 		rtnl_kfree_skbs(skb, skb);
 	while ((skb = __skb_dequeue(&q->data)))
 		rtnl_kfree_skbs(skb, skb);

@@ -18,7 +18,4 @@
 #undef MODULE_ALIAS
 #define MODULE_ALIAS(name)	MODULE_INFO(original_alias, name)
 
-#undef EXPORT_SYMBOL_GPL
-#define EXPORT_SYMBOL_GPL(symbol)	extern typeof(symbol) symbol
-
 #endif /* _NET_KUNIT_H */

@@ -10,5 +10,5 @@ ifneq ($(TEST_TREE),)
 name := $(basename $(obj-m))
 $(name)_test-y := $(foreach o,$($(name)-y),$(if $(wildcard $(src)/$(o:.o=_test.c)),$(o:.o=_test.o),$(o)))
 obj-m := $(if $(and $(CONFIG_KUNIT),$(wildcard $(src)/*_test.c)),$(name)_test.o)
-ccflags-y += -include $(src)/../kunit.h
+ccflags-y += -include $(src)/../kunit.h -D__DISABLE_EXPORTS
 endif

@@ -247,6 +247,53 @@ TEST_F(transport, waits_for_room)
 	EXPECT_EQ(0, recv(pair[1], &n, 1, 0));
 }
 
+/* What was refused comes back no faster than room appears, whoever has the memory. */
+TEST_F(transport, does_not_storm)
+{
+	int l = listening(8), pair[2];
+	unsigned long long refused;
+
+	ASSERT_TRUE(connected(l, "fixed", pair));
+	/* Less than a receive buffer holds. */
+	ASSERT_TRUE(set_sysctl(FAR, "mem_max_kb", 256));
+	fill_up(pair[0]);
+	refused = stat_of(FAR, "NoRoomIn");
+	usleep(2000000);
+	/* A packet for each PROBE, and what was on its way. */
+	EXPECT_GE(refused + 100, stat_of(FAR, "NoRoomIn"));
+	EXPECT_TRUE(set_sysctl(FAR, "mem_max_kb", 0));
+	close_hard(pair[0]);
+}
+
+/* The peer's room is a number of packets, however small they are. */
+TEST_F(transport, counts_small_packets)
+{
+	unsigned long long refused = stat_of(FAR, "NoRoomIn");
+	char byte[100] = "";
+	int l, s, a, i;
+
+	setns(world->ns[FAR], CLONE_NEWNET);
+	l = a_socket(SOCK_SEQPACKET);
+	ASSERT_EQ(0, set_int(l, SOL_SOCKET, SO_RCVBUF, 100000));
+	ASSERT_EQ(0, bind_to(l, FAR, port));
+	ASSERT_EQ(0, listen(l, 8));
+	setns(world->ns[NEAR], CLONE_NEWNET);
+	s = a_socket(SOCK_SEQPACKET);
+	ASSERT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
+	ASSERT_EQ(0, connect_to(s, port));
+	ASSERT_EQ(sizeof(byte), send(s, byte, sizeof(byte), 0));
+	a = accept(l, NULL, NULL);
+	ASSERT_LE(0, a);
+	for (i = 1; i < 2000; i++)
+		if (send(s, byte, sizeof(byte), MSG_DONTWAIT) != sizeof(byte))
+			break;
+	usleep(500000);
+	/* A reader who takes them one by one. */
+	for (; i > 0; i--)
+		ASSERT_EQ(sizeof(byte), recv(a, byte, sizeof(byte), 0));
+	EXPECT_GE(refused + 100, stat_of(FAR, "NoRoomIn"));
+}
+
 TEST_F(transport, must_be_accepted)
 {
 	unsigned long long refused = stat_of(FAR, "DropTransport");
@@ -305,6 +352,26 @@ static long long paced(const char *qdisc, size_t n)
 	return now_us() - begun;
 }
 
+/* Through a qdisc that knows no departure times. */
+static bool unkept(void)
+{
+	struct ndp_info info = {};
+	socklen_t len = sizeof(info);
+	char data[20000] = "";
+	int l = listening(8), pair[2];
+
+	setns(world->ns[NEAR], CLONE_NEWNET);
+	if (shell("tc qdisc replace dev eth1 root pfifo limit 1000") ||
+	    !connected(l, "fixed", pair) ||
+	    send(pair[0], data, sizeof(data), 0) != sizeof(data) ||
+	    recv(pair[1], data, sizeof(data), MSG_WAITALL) != sizeof(data))
+		return false;
+	getsockopt(pair[0], SOL_NDP, NDP_INFO, &info, &len);
+	printf("# rto %u us, rtt %u us\n", info.rto_us, info.srtt_us);
+	close(l);
+	return info.rto_us && info.rto_us < 10000000;
+}
+
 /* A transport's pace is kept by the qdisc: by fq, and by sch_ndp on a host. */
 TEST_F(pace, is_kept)
 {
@@ -322,6 +389,8 @@ TEST_F(pace, is_kept)
 			EXPECT_GE(least * 101 / 100, us);
 		port++;
 	}
+	/* One that does not keep it: round trips are not of times to come. */
+	EXPECT_TRUE(unkept());
 	EXPECT_TRUE(write_text("/sys/module/ndp_fixed/parameters/rate_mbit", "0"));
 	if (virtual_time())
 		EXPECT_GT(least / 2, paced("fq", LONG));

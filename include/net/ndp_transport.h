@@ -82,8 +82,9 @@ enum ndp_arrival {
  * @pick_path:	by which path a packet leaves, an index below ndp_paths.n.  Without it:
  *		by the next of the permutation, and when sent again by another
  * @not_before:	when a packet of @len bytes of payload that has been let go may leave the
- *		host's qdisc, ktime_get_ns(); 0: at once.  Obeyed by fq and by sch_ndp in
- *		mode host, ignored by others
+ *		host's qdisc, ktime_get_ns(), 200 ms ahead at most; 0: at once.  No earlier
+ *		than that of the packet before.  Obeyed by fq and by sch_ndp in mode host,
+ *		ignored by others
  * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
  *		whether it is the last written (flags).  May set @pulled of it
  * @stalled:	packets are NACKed and nothing may leave.  Return: one was made lost, ask
@@ -109,9 +110,9 @@ enum ndp_arrival {
  * @stamp:	an answer's header is complete; fill in the field that is the transport's
  * @probed:	the peer has data and no leave to send it: answer
  * @more:	there may be @room that was not there before; or there is none, but the
- *		peer is to hear how things stand
- * @reorder:	the priority of the socket may have changed
- * @info:	fill in what is the transport's of NDP_INFO
+ *		peer is to hear how things stand.  Also behind @detach
+ * @reorder:	the priority of the socket may have changed; with a connection or without
+ * @info:	fill in what is the transport's of NDP_INFO; likewise
  *
  * Only @name, @id and @may_send must be there.
  *

@@ -475,11 +475,12 @@ static void __net_exit ndp_net_exit(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
 
+	/* Who has a file of it open may write until this returns. */
+	ndp_sysctl_net_exit(net);
 	ndp_tomb_net_exit(nn);
 	ndp_transport_net_exit(nn);
 	ndp_path_table_exit(nn);
 	ndp_verify_net_exit(nn);
-	ndp_sysctl_net_exit(net);
 	ndp_stat_net_exit(net);
 }
 

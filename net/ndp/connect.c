@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <net/ipv6.h>
 #include "call.h"
+#include "transport.h"
 
 /* A bare opening leaves after this long if nobody writes or waits. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
@@ -138,7 +139,9 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
 	spin_lock_bh(&np->lock);
 	err = ndp_connect_hash(np);
 	if (err) {
+		ndp_tp_detach(np);
 		ndp_paths_free(np);
+		ndp_conn_clear(np);
 		ndp_forget_names(sk);
 	} else {
 		ndp_set_state(sk, TCP_SYN_SENT);

@@ -140,6 +140,7 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	err = ndp_conn_hash(np, &other);
 	if (err) {
 		ndp_unverified_end(np);
+		ndp_tp_detach(np);
 		np->listener = NULL;
 		sock_put(lsk);
 		sock_put(ndp_to_sk(np));

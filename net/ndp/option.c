@@ -195,6 +195,9 @@ static int ndp_set_accept(struct sock *sk, sockptr_t optval, unsigned int optlen
 	u32 ids;
 	int err;
 
+	/* Half of a list would be another list. */
+	if (optlen >= sizeof(names))
+		return -EINVAL;
 	err = ndp_copy_name(names, sizeof(names), optval, optlen);
 	if (err < 0)
 		return err;

@@ -85,7 +85,7 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	u16 pathno;
 
 	if (np->tp->pick_path)
-		return np->tp->pick_path(np, cb);
+		return min_t(u16, np->tp->pick_path(np, cb), np->paths->n - 1);
 	pathno = ndp_path_next(np->paths, &np->paths->data);
 
 	/* A retransmission takes another path (section 3.2.3). */
@@ -139,7 +139,8 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 }
 
 /*
- * A paced transport says when a packet may depart; the qdisc sees to it (EDT).
+ * A paced transport says when a packet may depart; the qdisc sees to it (EDT).  Until then
+ * the packet is local, and its timeout has not begun.
  * Return: when it departs, ktime_get_ns().
  */
 static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 now)
@@ -148,6 +149,7 @@ static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 no
 
 	if (at <= now)
 		return now;
+	at = min(at, now + NDP_RTO_MAX);
 	skb_set_delivery_time(out, ns_to_ktime(at), SKB_CLOCK_MONOTONIC);
 	return at;
 }
@@ -161,7 +163,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	/* Nobody has asked for it; what is sent again has no SYN of a first window. */
-	bool pushed = !cb->pulled && !cb->rtx;
+	bool pushed = np->tp->credit && !cb->pulled && !cb->rtx;
 	u64 wait, now = ktime_get_ns();
 	u64 departs = now;
 	u32 limit = ndp_mtu_limit(np);
@@ -193,7 +195,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	cb->limited = !!limit;
 	cb->refused = 0;
 	cb->bounced = 0;
-	cb->sent_at = departs;
+	cb->sent_at = now;
 	if (!cb->rtx)
 		cb->first_at = ndp_rtt_clock(departs);
 	ndp_tx_to_flight(np, skb);
@@ -342,7 +344,8 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 
 	if (np->throttled || !np->answered || np->held_back)
 		return false;
-	return !list_empty(&np->rtx) || (skb && !ndp_held_back(np, skb)) ||
+	return !list_empty(&np->rtx) || !list_empty(&np->lost) ||
+	       (skb && !ndp_held_back(np, skb)) ||
 	       (np->fin_queued && !np->fin_sent);
 }
 

@@ -120,10 +120,13 @@ u32 ndp_window(struct ndp_sock *np)
 
 	if (ndp_listener_full(np, np->rcv_truesize))
 		return 0;
+	if (np->listener)
+		room = min_t(s64, room, NDP_UNACCEPTED_MAX -
+			     atomic_read(&ndp_sk(np->listener)->unaccepted));
+	if (ndp_mem_full(sk))
+		room = 0;
 	if (ndp_starved(np))
 		room = max_t(s64, room, np->rcv_truesize);
-	else if (ndp_mem_full(sk))
-		room = 0;
 	if (room <= 0)
 		return 0;
 	return (u32)room / np->rcv_truesize * np->rcv_mss;

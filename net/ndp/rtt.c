@@ -78,11 +78,13 @@ static void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
  */
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
-	u32 rtt = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
+	s32 rtt = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
 
 	if (cb->rtx)
 		NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS);
-	ndp_rtt_sample(np, (u64)rtt << 10);
+	/* The host's qdisc may have let it go before its time of departure. */
+	if (rtt >= 0)
+		ndp_rtt_sample(np, (u64)rtt << 10);
 }
 
 /**

@@ -259,6 +259,8 @@ struct ndp_sock {
 	u32			rcv_truesize;
 	/** @rcv_window: as the newest answer has it */
 	u32			rcv_window;
+	/** @window_shut: a packet was refused: no room is told for now (window.c) */
+	bool			window_shut;
 	/** @told_cum: and the cumulative PSN (window.c) */
 	u32			told_cum;
 	/** @told_psn: and its PSN */

@@ -145,10 +145,8 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	}
 	if (np->cork_at && np->cork_at <= now)
 		ndp_uncork(np);
-	if (np->transport_at && np->transport_at <= now) {
-		np->transport_at = 0;
-		np->tp->timer(np);
-	}
+	if (np->transport_at && np->transport_at <= now)
+		ndp_tp_timer(np);
 	ndp_check_flight(np, now);
 	ndp_check_probe(np, now);
 	ndp_output(np);

@@ -19,7 +19,8 @@ static DEFINE_MUTEX(ndp_transports_mutex);
 
 static bool ndp_transport_complete(const struct ndp_transport *tp)
 {
-	if (!tp->name[0] || tp->id >= NDP_TRANSPORT_IDS || !tp->may_send ||
+	if (!tp->name[0] || strnlen(tp->name, sizeof(tp->name)) == sizeof(tp->name) ||
+	    tp->id >= NDP_TRANSPORT_IDS || !tp->may_send ||
 	    tp->priv_size > NDP_TRANSPORT_PRIV)
 		return false;
 	return !tp->credit || (tp->granted && tp->stamp && tp->probed && tp->more);
@@ -77,7 +78,8 @@ EXPORT_SYMBOL_GPL(ndp_transport_register);
 void ndp_transport_unregister(const struct ndp_transport *tp)
 {
 	mutex_lock(&ndp_transports_mutex);
-	RCU_INIT_POINTER(ndp_transports[tp->id], NULL);
+	if (rcu_access_pointer(ndp_transports[tp->id]) == tp)
+		RCU_INIT_POINTER(ndp_transports[tp->id], NULL);
 	mutex_unlock(&ndp_transports_mutex);
 	synchronize_rcu();
 }

@@ -22,6 +22,8 @@ void ndp_transport_net_exit(struct ndp_net *nn);
 
 /* window.c */
 bool ndp_window_allows(const struct ndp_sock *np, enum ndp_send what, u32 len);
+void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,
+			enum ndp_arrival how);
 void ndp_window_granted(struct ndp_sock *np, const struct ndphdr *nh);
 void ndp_window_tell(struct ndp_sock *np, u8 flags);
 void ndp_window_more(struct ndp_sock *np, bool room);
@@ -42,6 +44,17 @@ static inline bool ndp_tp_may_send(const struct ndp_sock *np, enum ndp_send what
 	if (!np->tp->credit && !ndp_window_allows(np, what, len))
 		return false;
 	return np->tp->may_send(np, what, len);
+}
+
+/*
+ * The room that the peer is told.  Who has to verify its address, and has no credit that
+ * could be kept from it, is told of none.
+ */
+static inline u32 ndp_tp_window(struct ndp_sock *np)
+{
+	if (!np->tp->credit && (np->window_shut || ndp_must_verify(np)))
+		return 0;
+	return ndp_window(np);
 }
 
 static inline void ndp_tp_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
@@ -111,6 +124,8 @@ static inline void ndp_tp_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 				  const struct net_device *dev,
 				  enum ndp_arrival how)
 {
+	if (!np->tp->credit)
+		ndp_window_arrived(np, nh, how);
 	if (np->tp->arrived)
 		np->tp->arrived(np, nh, dev, how);
 }
@@ -132,6 +147,7 @@ static inline void ndp_tp_stamp(struct ndp_sock *np, struct ndphdr *nh)
 
 static inline void ndp_tp_probed(struct ndp_sock *np)
 {
+	np->window_shut = false;
 	if (!np->tp->credit)
 		ndp_window_tell(np, 0);
 	if (np->tp->probed)
@@ -144,6 +160,13 @@ static inline void ndp_tp_more(struct ndp_sock *np, bool room)
 		ndp_window_more(np, room);
 	if (np->tp->more)
 		np->tp->more(np, room);
+}
+
+static inline void ndp_tp_timer(struct ndp_sock *np)
+{
+	np->transport_at = 0;
+	if (np->tp->timer)
+		np->tp->timer(np);
 }
 
 static inline void ndp_tp_detach(struct ndp_sock *np)

@@ -2,13 +2,16 @@
 /*
  * AF_NDP windows: flow control for transports that do not ask for each packet.
  *
- * Each answer, and each PULL, tells the bytes that there is room for, and the PSN below
- * which all have arrived.  A sender never has more than that in flight, but for one packet
- * where anything is allowed.  What was refused for want of room waits for room as well,
- * so it comes back no faster than room appears.
+ * Each answer, and each PULL, tells the room there is, in packets of the largest size seen,
+ * and the PSN below which all have arrived.  A sender never has more packets in flight
+ * than that, but for one where anything is allowed; what was sent before and is lost, and
+ * a FIN, are not held back.  Once something was refused for want of room, of whatever
+ * kind, there is none until the reader takes something, a packet is taken in order, or
+ * the peer asks.  So what was refused comes back no faster than room appears.
  *
  * A reader that makes room says so (PULL) when there is twice the room that the peer
- * knows of, as TCP does.  Should that PULL be lost, the peer asks (PROBE).
+ * knows of, as TCP does.  Should that PULL be lost, or an older answer overtake it, the
+ * peer asks (PROBE).
  *
  * Answers overtake one another.  The newest has the highest cumulative PSN, and of those
  * of one the highest PSN answered; a PULL is newer than what came before it.
@@ -29,9 +32,10 @@ bool ndp_window_allows(const struct ndp_sock *np, enum ndp_send what, u32 len)
 {
 	if (what != NDP_SEND_NEW && what != NDP_SEND_NACKED)
 		return true;
-	if (!np->flight_bytes)
+	if (!np->flight_pkts)
 		return np->snd_window;
-	return np->flight_bytes + len <= np->snd_window;
+	/* The peer's slots are of that size, however small the packets in them. */
+	return (u64)np->flight_pkts * np->mss + len <= np->snd_window;
 }
 
 /**
@@ -45,13 +49,30 @@ void ndp_window_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	s32 newer = cum - np->window_cum;
 
 	/* A number that was never sent is nobody's. */
-	if (cum - np->isn > np->snd_nxt - np->isn)
+	if (psn_before(np->snd_nxt, cum))
 		return;
-	if (newer > 0)
+	if (newer > 0) {
 		np->window_cum = cum;
-	else if (!newer && ndp_hdr_type(nh) == NDP_PULL)
+		np->probe_at = 0;
+	} else if (!newer && ndp_hdr_type(nh) == NDP_PULL) {
 		newer = 1;
+	}
 	ndp_rcv_window(np, nh, newer);
+}
+
+/**
+ * ndp_window_arrived - DATA or FIN has arrived
+ * @np:		connection
+ * @nh:		its header
+ * @how:	and how
+ */
+void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,
+			enum ndp_arrival how)
+{
+	if (how == NDP_ARRIVED_REFUSED)
+		np->window_shut = true;
+	else if (how == NDP_ARRIVED_WHOLE && ntohl(nh->psn) == np->rcv_nxt)
+		np->window_shut = false;
 }
 
 /**
@@ -83,7 +104,8 @@ void ndp_window_more(struct ndp_sock *np, bool room)
 	if (room) {
 		if (!np->irs_known || np->rcv_fin)
 			return;
-		window = ndp_window(np);
+		np->window_shut = false;
+		window = ndp_tp_window(np);
 		if (!window || window < 2ULL * np->rcv_window)
 			return;
 	}

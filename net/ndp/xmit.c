@@ -104,7 +104,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	nh->path = ndp_path_to_wire(np, pathno);
 	nh->len = 0;
 	nh->pull = 0;
-	nh->window = htonl(ndp_window(np));
+	nh->window = htonl(ndp_tp_window(np));
 	return nh;
 }
 
@@ -247,7 +247,8 @@ void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 	if (!skb)
 		return;
 	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
-	((struct ndphdr *)skb->data)->transport = htons(np->tp->id);
+	if (!np->acceptor)
+		((struct ndphdr *)skb->data)->transport = htons(np->tp->id);
 	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 }

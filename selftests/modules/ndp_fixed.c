@@ -26,6 +26,9 @@ MODULE_PARM_DESC(begun, "connections that it has had");
 /* Packets in flight until the peer has answered. */
 #define FIXED_FIRST	4
 
+/* How far the pace may run ahead of a qdisc that does not keep it. */
+#define FIXED_AHEAD	(10 * NDP_MSEC)
+
 /* The peer is asked again so often until it answers. */
 #define FIXED_AGAIN	(10 * NDP_MSEC)
 
@@ -79,11 +82,12 @@ static u64 fixed_not_before(struct ndp_sock *np, u32 len)
 {
 	struct fixed *fixed = ndp_transport_priv(np);
 	u32 rate = READ_ONCE(rate_mbit);
-	u64 at;
+	u64 at, now;
 
 	if (!rate)
 		return 0;
-	at = max(fixed->next, ktime_get_ns());
+	now = ktime_get_ns();
+	at = clamp(fixed->next, now, now + FIXED_AHEAD);
 	fixed->next = at + div_u64(8000ULL * len, rate);
 	return at;
 }

@@ -71,11 +71,12 @@
  *		as it is for TCP_CONGESTION.  It is the namespace's net.ndp.transport when the
  *		socket is made ("ndp" unless that was changed), and an accepted socket's is the
  *		initiator's.  Its module is loaded, ndp-transport-NAME, if the caller has
- *		CAP_NET_ADMIN.  ENOENT if there is none of that name, EISCONN once connected.
+ *		CAP_NET_ADMIN.  ENOENT if there is none of that name, EISCONN from connect() on,
+ *		until the socket is disconnected.
  * NDP_ACCEPT		get, set; string of at most NDP_ACCEPT_MAX bytes, names with spaces between
  *		them: of a listener, transports whose connections it accepts; an initiator
  *		with another gets EPROTONOSUPPORT.  By default, and again with " ", all that
- *		are loaded.  ENOENT as above.
+ *		are loaded.  ENOENT as above, EINVAL for more bytes.
  */
 #define NDP_INFO		1
 #define NDP_IW			2

@@ -17,6 +17,7 @@ static struct {
 	__u32		longest;	/* payload */
 	__u32		window;		/* the first, bytes */
 	__u32		bytes;		/* of IP packets */
+	__u64		only;		/* conn_id; 0: of all connections */
 } heard;
 
 static inline void listen_only(struct packet *p)
@@ -25,6 +26,8 @@ static inline void listen_only(struct packet *p)
 	__u32 psn = ntohl(ndp_of(p)->psn);
 	__u16 len = ntohs(ndp_of(p)->len);
 
+	if (heard.only && ndp_of(p)->conn_id != heard.only)
+		return;
 	if (!heard.count[type]++)
 		heard.first[type] = *p;
 	heard.last[type] = *p;

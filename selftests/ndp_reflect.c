@@ -363,6 +363,8 @@ TEST_F(forged, is_not_pulled_from)
 	pulled = stat_of(NEAR, "PulledOut");
 	EXPECT_LT(0, pulled);
 	memset(&heard, 0, sizeof(heard));
+	/* The others' challenges come when their time is over. */
+	heard.only = ndp_of(&self->opening)->conn_id;
 	drop_by_drop(&self->opening, 1);
 	settle();
 	EXPECT_EQ(1, recv(fd[3], &c, 1, 0));
@@ -372,8 +374,7 @@ TEST_F(forged, is_not_pulled_from)
 	ASSERT_LT(0, heard.count[COOKIE]);
 	h = ndp_of(&heard.last[COOKIE]);
 	tell(&heard.last[COOKIE], COOKIE, 0, 1000, ntohl(h->psn_off), ntohl(h->window));
-	settle();
-	EXPECT_LT(pulled, stat_of(NEAR, "PulledOut"));
+	EXPECT_TRUE(wait_for_rise(NEAR, "PulledOut", pulled, 5));
 	for (i = 0; i < 4; i++)
 		close_hard(fd[i]);
 }
@@ -382,6 +383,7 @@ TEST_F(forged, is_not_pulled_from)
 TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
 {
 	union address to = address(NEAR, port);
+	unsigned long long cookies = 0;
 	static char buf[100000];
 	int i, c, s, n, got;
 
@@ -401,7 +403,11 @@ TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
 		}
 		/* That of the forged client, and the first of this one. */
 		EXPECT_EQ(2, stat_of(NEAR, "HeldBack"));
-		EXPECT_EQ(i, stat_of(FAR, "CookieOut"));
+		/* The first is challenged if its answer takes longer than a timeout. */
+		if (!i && !virtual_time())
+			cookies = stat_of(FAR, "CookieOut");
+		else
+			EXPECT_EQ(cookies + i, stat_of(FAR, "CookieOut"));
 		close(c);
 		close(s);
 		forward_packets_for(100);

@@ -18,9 +18,9 @@ static bool unload(void)
 {
 	int i;
 
-	for (i = 0; i < patience(150) * 20 && loaded(); i++) {
+	for (i = 0; i < patience(150) && loaded(); i++) {
 		if (i)
-			usleep(50000);
+			sleep(1);
 		shell("rmmod ndp_fixed 2>/dev/null");
 	}
 	return !loaded();

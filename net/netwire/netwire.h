@@ -88,7 +88,7 @@ struct netwire_rx_stats {
  *		frame was waiting when the last one ended
  * @params:	copy of the cable's parameters
  * @ring:	frames waiting and being sent, oldest first; while there is one,
- *		@done is pending or running
+ *		or @behind, @done is pending or running
  * @flight:	frames on the wire, oldest first
  * @line_free:	when the last frame of @ring ends, ns
  * @line_frac:	and the fraction of a ns, in units of 1 / rate

@@ -27,7 +27,10 @@
  * an emulated machine, therefore cost no throughput as long as the ring holds
  * a frame.  When the ring ran empty meanwhile, it counts whether the queueing
  * discipline had a frame waiting at that time (@behind): it should have been
- * sent then, and is accounted as if it had been.  A frame whose time is
+ * sent then, and is accounted as if it had been.  But a discipline may have
+ * frames and hold them back, because it shapes or because its peer has paused
+ * it.  Therefore @done looks once more when the discipline has had its turn:
+ * if it gave none then, the wire is not behind.  A frame whose time is
  * over already when it enters takes no timer at all.  Nothing is ever sent
  * faster than the rate: the line's own clock (@line_free) only moves forward
  * by what is sent.  With exact timers (virtual time) nothing is ever behind.
@@ -38,7 +41,8 @@
  * the scheduler's and timers' own.  Destructors run under it: like any that
  * can be called when a queueing discipline drops, they must not transmit.
  *
- * Non-goals: pause frames, half duplex, autonegotiation, segmentation offload.
+ * Non-goals: pauses that an end obeys by itself, half duplex, autonegotiation,
+ * segmentation offload.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -243,24 +247,37 @@ static void netwire_complete(struct netwire_dir *dir, u64 now, bool more)
 		netwire_arm(dir, to, now);
 }
 
+/* When @done must run next, or 0.  The queue that a completion woke runs in a softirq
+ * that comes before that of timers.
+ */
+static u64 netwire_next(const struct netwire_dir *dir, u64 now)
+{
+	struct sk_buff *skb = skb_peek(&dir->ring);
+
+	if (skb)
+		return netwire_cb(skb)->when;
+	return dir->behind ? now + 1 : 0;
+}
+
 static enum hrtimer_restart netwire_done(struct hrtimer *timer)
 {
 	struct netwire_dir *dir = container_of(timer, struct netwire_dir, done);
-	enum hrtimer_restart restart = HRTIMER_NORESTART;
-	struct sk_buff *skb;
+	u64 now = ktime_get_ns();
+	u64 next = 0;
 
 	spin_lock(&dir->lock);
-	if (dir->up) {
-		netwire_complete(dir, ktime_get_ns(), false);
-		skb = skb_peek(&dir->ring);
-		if (skb) {
-			hrtimer_set_expires(timer,
-					    ns_to_ktime(netwire_cb(skb)->when));
-			restart = HRTIMER_RESTART;
-		}
+	/* a frame may have started it anew just now */
+	if (dir->up && !hrtimer_is_queued(timer)) {
+		/* it was asked, and held back what it has */
+		if (skb_queue_empty(&dir->ring))
+			dir->behind = false;
+		netwire_complete(dir, now, false);
+		next = netwire_next(dir, now);
+		if (next)
+			hrtimer_set_expires(timer, ns_to_ktime(next));
 	}
 	spin_unlock(&dir->lock);
-	return restart;
+	return next ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
 static enum hrtimer_restart netwire_arrival(struct hrtimer *timer)
@@ -286,10 +303,14 @@ static void netwire_enter(struct netwire_dir *dir, struct netdev_queue *txq,
 	__skb_queue_tail(&dir->ring, skb);
 	if (!idle)
 		return;
-	if (dir->line_free <= now)
-		netwire_complete(dir, now, more);
-	else
+	if (dir->line_free > now) {
 		hrtimer_start(&dir->done, ns_to_ktime(dir->line_free),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+		return;
+	}
+	netwire_complete(dir, now, more);
+	if (dir->behind && !hrtimer_is_queued(&dir->done))
+		hrtimer_start(&dir->done, ns_to_ktime(now + 1),
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 

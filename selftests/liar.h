@@ -58,7 +58,8 @@ static inline void tell(const struct packet *p, int type, int flags, __u32 psn, 
 	h->sport = h->dport;
 	h->dport = port;
 	h->psn = htonl(psn);
-	h->len = h->path;
+	/* Of a COOKIE it is the transport: NDP's. */
+	h->len = type == COOKIE ? 0 : h->path;
 	h->psn_off = htonl(pull);
 	h->window = htonl(window);
 	turn_round(&answer);

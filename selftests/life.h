@@ -112,6 +112,20 @@ static inline bool wait_for_rise(int end, const char *name, unsigned long long b
 	return false;
 }
 
+/* Until @name is at most @most there.  Return: what it is then. */
+static inline unsigned long long wait_for_most(int end, const char *name,
+					       unsigned long long most, int seconds)
+{
+	unsigned long long value = stat_of(end, name);
+	int i;
+
+	for (i = 0; i < seconds * 20 && value > most; i++) {
+		usleep(50000);
+		value = stat_of(end, name);
+	}
+	return value;
+}
+
 static inline int listening(int backlog)
 {
 	int l = new_socket(FAR, 0);

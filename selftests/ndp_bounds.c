@@ -31,20 +31,6 @@ FIXTURE_TEARDOWN(bounds)
 	EXPECT_EQ(0, stat_of(FAR, "Orphans"));
 }
 
-/* Until @name is at most @most there.  Return: what it is then. */
-static unsigned long long wait_for_most(int end, const char *name, unsigned long long most,
-					int seconds)
-{
-	unsigned long long value = stat_of(end, name);
-	int i;
-
-	for (i = 0; i < seconds * 20 && value > most; i++) {
-		usleep(50000);
-		value = stat_of(end, name);
-	}
-	return value;
-}
-
 /* Ports */
 
 #define FIRST_PORT	40000
@@ -373,35 +359,54 @@ TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 #define DUMPED	100
 #define PATHS	32
 
-/* Which connection a line of "ndp path live" is about, by its local port. */
-static int dumped_conn(FILE *lines, const int *ports)
+/* Which host of those that are dumped has this address, or DUMPED. */
+static int dumped_host(const char *line)
 {
-	char line[256];
-	int i, at;
+	unsigned int i;
 
-	if (!fgets(line, sizeof(line), lines))
-		return -1;
-	at = atoi(line);
-	for (i = 0; i < DUMPED; i++)
-		if (ports[i] == at)
-			return i;
-	return DUMPED;
+	return sscanf(line, "10.1.0.%u from", &i) == 1 && i && i <= DUMPED ? i - 1 : DUMPED;
 }
 
-/* While connections are dumped some of those that were shown end: all others are shown. */
+/* The host that the next line of "ndp path live" with a path is about; -1: no more. */
+static int dumped_path(FILE *lines, int *host)
+{
+	char line[256];
+
+	while (fgets(line, sizeof(line), lines)) {
+		if (line[0] == ' ')
+			return *host;
+		*host = dumped_host(line);
+	}
+	return -1;
+}
+
+/* While hosts are dumped some of those that were shown go: all others are shown. */
 TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 {
-	int s[DUMPED], a[DUMPED], ports[DUMPED], shown[DUMPED + 1] = { 0 }, l, i, id;
+	int s[DUMPED], a[DUMPED], shown[DUMPED + 1] = { 0 }, host = DUMPED, l, i, id;
 	int ended = 0, missing = 0, fds[2];
+	char text[32];
+	union address to = any_address(port);
 	FILE *lines;
 
-	l = listening(DUMPED);
-	ASSERT_LE(0, l);
+	l = new_socket(FAR, 0);
+	ASSERT_EQ(0, bind(l, &to.any, address_len()));
+	ASSERT_EQ(0, listen(l, DUMPED));
+	ASSERT_EQ(0, shell("ip address add 10.1.0.200/24 dev eth0"));
+	/* Those of tests before this one. */
+	ASSERT_TRUE(wait_for_stat("IdlePeers", 0, 70));
+	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 0));
+	ASSERT_EQ(0, shell("ip address add 10.1.0.201/24 dev eth1"));
 	for (i = 0; i < DUMPED; i++) {
-		s[i] = connect_and_send(i);
+		snprintf(text, sizeof(text), "10.1.0.%d", i + 1);
+		ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+		ASSERT_EQ(0, shell("ip address add %s/24 dev eth0", text));
+		to = named(text, text, port);
+		s[i] = new_socket(NEAR, 0);
+		ASSERT_EQ(0, connect(s[i], &to.any, address_len()));
+		ASSERT_EQ(sizeof(i), send(s[i], &i, sizeof(i), 0));
 		a[i] = let_in(l, &id);
 		ASSERT_LE(0, a[i]);
-		ports[i] = port_of(s[i]);
 	}
 	/* Of one page: it is ahead by that, and by what it and the kernel have at hand. */
 	ASSERT_EQ(0, pipe(fds));
@@ -417,7 +422,7 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 	close(fds[1]);
 	lines = fdopen(fds[0], "r");
 	for (i = 0; i < DUMPED * PATHS / 2; i++) {
-		id = dumped_conn(lines, ports);
+		id = dumped_path(lines, &host);
 		ASSERT_LE(0, id);
 		shown[id]++;
 	}
@@ -430,7 +435,10 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 		ended++;
 	}
 	EXPECT_LT(DUMPED / 3, ended);
-	while ((id = dumped_conn(lines, ports)) >= 0)
+	/* A host goes with the socket. */
+	EXPECT_EQ(DUMPED - ended,
+		  wait_for_most(NEAR, "SockInUse", DUMPED - ended, patience(20)));
+	while ((id = dumped_path(lines, &host)) >= 0)
 		shown[id]++;
 	for (i = 0; i < DUMPED; i++)
 		missing += shown[i] < PATHS;
@@ -445,6 +453,7 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 		close(a[i]);
 	}
 	close(l);
+	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 4096));
 }
 
 TEST_HARNESS_MAIN

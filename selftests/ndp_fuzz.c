@@ -1040,7 +1040,7 @@ static bool messages_round(__u64 n)
 			any_wire(wire);
 		}
 		if (one_in(16))
-			tell(genl, genl_message(ndp_family, NDP_CMD_CONN_GET, NLM_F_DUMP));
+			tell(genl, genl_message(ndp_family, NDP_CMD_PEER_GET, NLM_F_DUMP));
 	}
 	shell("ip link delete any0 2>/dev/null");
 	shell("ndp path show >/dev/null && ndp repair show >/dev/null");

@@ -7,13 +7,13 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem
-tap_plan 12
+tap_plan 16
 
 # paths FIELD: sums over the paths of HOST[0]'s connection
 paths() {
 	in_ns "${HOST[0]}" ndp -j path live "${ADDRESS[1]}" | python3 -SE -c '
 import json, sys
-p = json.load(sys.stdin)
+p = [x for peer in json.load(sys.stdin) for x in peer["paths"]]
 out = [x for x in p if x["left_out_us"]]
 print({"all": len(p), "left_out": len(out), "used": len(p) - len(out),
        "acks": sum(x["acks"] for x in p), "losses": sum(x["losses"] for x in p),
@@ -50,7 +50,30 @@ check "some paths are used" wait_for 20 some used 0
 check "packets go on, and few are lost" wait_for 20 few_lost
 say "left out $(paths left_out)"
 
+# What one connection has learnt the next one knows at its first packet.
+check "every byte beside a dead spine" flow_end
+
+flow_serve "${HOST[1]}"
+# Until all of them are due to be tried again.
+sleep 2
+again=$(ndp_stat "${HOST[0]}" DataRtx)
+flow_begin "${HOST[0]}" "${ADDRESS[1]}" -i 0
+check "a fresh connection goes" wait_for 20 flow_runs 40
+again=$(($(ndp_stat "${HOST[0]}" DataRtx) - again))
+say "of some 40 packets $again were sent again"
+exact "it knows the paths that are bad" [ $again -lt 10 ]
+
 tc -n "${LEAF[0]}" qdisc replace dev u0 root ndp || die "no port"
 check "mended: all are used again" wait_for 60 none left_out
 check "over both spines" wait_for 20 eval '[ "$(over_spine data_sent)" -gt 100 ]'
 check "every byte" flow_end
+
+# Of a small request the only packet may be lost: that is learnt from as well.
+# By paths that nothing is known of yet.
+tc -n "${LEAF[0]}" qdisc replace dev u0 root netem loss 100% || die "no netem"
+in_ns "${HOST[0]}" sysctl -qw net.ndp.paths=31
+for _ in {1..60}; do
+	serve "${HOST[1]}" -n 1 5000
+	fetch "${HOST[0]}" -s 100 "${ADDRESS[1]}" 5000 && served || die "no request"
+done
+check "small requests leave paths out" some left_out 6

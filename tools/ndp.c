@@ -3,7 +3,7 @@
  * ndp: configure and watch AF_NDP in the network namespace that one is in.
  *
  *   ndp path add|del|show	paths to a destination, by generic netlink
- *   ndp path live		those that connections use, with their counters
+ *   ndp path live		hosts that connections go to, and what is known of the paths
  *   ndp repair add|del|show	devices behind hardware that trims and leaves lengths wrong
  *   ndp stat			counters, from /proc/net/ndp_stat
  *
@@ -44,7 +44,7 @@ static void usage(FILE *to)
 	fputs("Usage: ndp path add DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp path del DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp [-j] path [show [DST[/LEN]]]\n"
-	      "       ndp [-j] path live [PEER]\n"
+	      "       ndp [-j] path [show] live [PEER]\n"
 	      "       ndp repair add|del DEVICE\n"
 	      "       ndp [-j] repair [show]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
@@ -53,7 +53,7 @@ static void usage(FILE *to)
 	      "\n"
 	      "  path add   send to DST over this path as well\n"
 	      "  path del   no longer; without a path, all of DST's\n"
-	      "  path live  what connections use: acknowledged, trimmed, lost, left out\n"
+	      "  path live  hosts, and paths there: acknowledged, trimmed, lost, left out\n"
 	      "  repair     devices that get packets trimmed without new lengths\n"
 	      "  stat       counters of this network namespace that are not 0\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
@@ -303,6 +303,7 @@ struct shown {
 	struct path	only;
 	bool		all;
 	unsigned int	n;
+	const char	*tail;	/* of JSON, behind the last */
 };
 
 static void read_path(const struct nlmsghdr *nlh, struct path *p)
@@ -397,7 +398,7 @@ static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 	if (genl_talk(&g, nlh, print, s))
 		errx(EXIT_FAILURE, "%s", strerror(errno));
 	if (json)
-		puts("]");
+		printf("%s]\n", s->tail ? s->tail : "");
 	mnl_socket_close(g.nl);
 }
 
@@ -414,11 +415,18 @@ static void path_show(char **args)
 	dump(NDP_CMD_PATH_GET, on_path, &s);
 }
 
-/* The path of a connection. */
+/* A path to a host that connections go to, and that host. */
 struct live {
 	struct path	path;
-	__u32		acks, nacks, losses, left_out;
-	__u16		local_port, peer_port;
+	union address	src;
+	__u32		uid, mark, ifindex, conns, srtt;
+	__u32		acks, nacks, losses, left_out, control_out;
+};
+
+/* What is shown of all hosts, and of which the last path was. */
+struct shown_live {
+	struct shown	all;	/* must be first */
+	struct live	last;
 };
 
 static void read_live(const struct nlmsghdr *nlh, struct live *l)
@@ -429,11 +437,23 @@ static void read_live(const struct nlmsghdr *nlh, struct live *l)
 	read_path(nlh, &l->path);
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
-		case NDP_A_LOCAL_PORT:
-			l->local_port = mnl_attr_get_u16(attr);
+		case NDP_A_SRC:
+			get_address(attr, &l->src);
 			break;
-		case NDP_A_PEER_PORT:
-			l->peer_port = mnl_attr_get_u16(attr);
+		case NDP_A_UID:
+			l->uid = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_SOCK_MARK:
+			l->mark = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_IFINDEX:
+			l->ifindex = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_CONNS:
+			l->conns = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_SRTT:
+			l->srtt = mnl_attr_get_u32(attr);
 			break;
 		case NDP_A_ACKS:
 			l->acks = mnl_attr_get_u32(attr);
@@ -447,66 +467,111 @@ static void read_live(const struct nlmsghdr *nlh, struct live *l)
 		case NDP_A_LEFT_OUT:
 			l->left_out = mnl_attr_get_u32(attr);
 			break;
+		case NDP_A_CONTROL_OUT:
+			l->control_out = mnl_attr_get_u32(attr);
+			break;
 		}
 	}
 }
 
+static bool same_peer(const struct live *a, const struct live *b)
+{
+	return address_same(&a->path.dst, &b->path.dst) && address_same(&a->src, &b->src) &&
+	       a->uid == b->uid && a->mark == b->mark && a->ifindex == b->ifindex;
+}
+
+/* The name of a device, or its number. */
+static const char *device_text(__u32 ifindex, char *text)
+{
+	if (ifindex && !if_indextoname(ifindex, text))
+		snprintf(text, IF_NAMESIZE, "%u", ifindex);
+	return ifindex ? text : "";
+}
+
+static void print_peer_json(const struct live *l, bool first)
+{
+	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
+
+	printf("%s{\"peer\":\"%s\",\"local\":\"%s\",\"uid\":%u,\"mark\":%u,\"dev\":\"%s\",",
+	       first ? "" : "]},", address_text(&l->path.dst, dst),
+	       address_text(&l->src, src), l->uid, l->mark, device_text(l->ifindex, dev));
+	printf("\"connections\":%u,\"rtt_us\":%u,\"paths\":[", l->conns, l->srtt);
+}
+
+static void print_peer(const struct live *l)
+{
+	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
+
+	printf("%s from %s connections %u rtt %uus", address_text(&l->path.dst, dst),
+	       address_text(&l->src, src), l->conns, l->srtt);
+	if (l->uid)
+		printf(" uid %u", l->uid);
+	if (l->mark)
+		printf(" mark %u", l->mark);
+	if (l->ifindex)
+		printf(" dev %s", device_text(l->ifindex, dev));
+	putchar('\n');
+}
+
 static void print_live_json(const struct live *l, bool first)
 {
-	char dst[ADDRESS_TEXT], via[ADDRESS_TEXT];
+	char via[ADDRESS_TEXT];
 
-	printf("%s{\"peer\":\"%s\",\"peer_port\":%u,\"local_port\":%u,",
-	       first ? "" : ",",
-	       address_text(&l->path.dst, dst), l->peer_port,
-	       l->local_port);
-	printf("\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,",
-	       address_text(&l->path.via, via),
-	       l->path.entropy, l->path.mark);
-	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,\"left_out_us\":%u}",
-	       l->acks, l->nacks, l->losses, l->left_out);
+	printf("%s{\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,", first ? "" : ",",
+	       address_text(&l->path.via, via), l->path.entropy, l->path.mark);
+	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,", l->acks, l->nacks, l->losses);
+	printf("\"left_out_us\":%u,\"control_left_out_us\":%u}", l->left_out, l->control_out);
 }
 
 static void print_live(const struct live *l)
 {
-	char dst[ADDRESS_TEXT], via[ADDRESS_TEXT];
+	char via[ADDRESS_TEXT];
 
-	printf(address_bits(&l->path.dst) == 32 ? "%u %s:%u via %s entropy %u" :
-						 "%u [%s]:%u via %s entropy %u", l->local_port,
-	       address_text(&l->path.dst, dst), l->peer_port,
-	       address_text(&l->path.via, via), l->path.entropy);
+	printf("    via %s entropy %u", address_text(&l->path.via, via), l->path.entropy);
 	if (l->path.has_mark)
 		printf(" mark %u", l->path.mark);
 	printf(" acks %u nacks %u losses %u", l->acks, l->nacks, l->losses);
 	if (l->left_out)
 		printf(" left-out %uus", l->left_out);
+	if (l->control_out)
+		printf(" control-left-out %uus", l->control_out);
 	putchar('\n');
 }
 
 static int on_live(const struct nlmsghdr *nlh, void *data)
 {
-	struct shown *s = data;
+	struct shown_live *s = data;
+	bool first, other;
 	struct live l;
 
 	read_live(nlh, &l);
-	if (!s->all && !address_same(&l.path.dst, &s->only.dst))
+	if (!s->all.all && !address_same(&l.path.dst, &s->all.only.dst))
 		return MNL_CB_OK;
-	if (json)
-		print_live_json(&l, !s->n);
-	else
+	first = !s->all.n++;
+	other = first || !same_peer(&l, &s->last);
+	s->last = l;
+	s->all.tail = "]}";
+	if (json) {
+		if (other)
+			print_peer_json(&l, first);
+		print_live_json(&l, other);
+	} else {
+		if (other)
+			print_peer(&l);
 		print_live(&l);
-	s->n++;
+	}
 	return MNL_CB_OK;
 }
 
 static void path_live(char **args)
 {
-	struct shown s = { .all = !*args };
+	struct shown_live s = { .all.all = !*args };
 
 	if (*args)
-		parse_address("peer", *args, &s.only.dst);
+		parse_address("peer", *args, &s.all.only.dst);
 	if (*args && args[1])
 		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[1]);
-	dump(NDP_CMD_CONN_GET, on_live, &s);
+	dump(NDP_CMD_PEER_GET, on_live, &s.all);
 }
 
 /* Devices that repair lengths */
@@ -569,6 +634,8 @@ static void do_repair(char **args)
 
 static void do_path(char **args)
 {
+	if (*args && args[1] && !strcmp(*args, "show") && !strcmp(args[1], "live"))
+		args++;
 	if (!*args || !strcmp(*args, "show") || !strcmp(*args, "list"))
 		path_show(*args ? args + 1 : args);
 	else if (!strcmp(*args, "live"))

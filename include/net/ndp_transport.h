@@ -79,7 +79,7 @@ enum ndp_arrival {
  * The sending end:
  * @may_send:	may a packet of @len bytes of payload leave now?  Asked anew after
  *		each event and each packet
- * @pick_path:	by which path a packet leaves, an index below ndp_paths.n.  Without it:
+ * @pick_path:	by which path a packet leaves, an index below ndp_peer.n.  Without it:
  *		by the next of the permutation, and when sent again by another
  * @not_before:	when a packet of @len bytes of payload that has been let go may leave the
  *		host's qdisc, ktime_get_ns(), 200 ms ahead at most; 0: at once.  No earlier

@@ -444,9 +444,12 @@ static int __net_init ndp_net_init(struct net *net)
 	err = ndp_path_table_init(nn);
 	if (err)
 		return err;
-	err = ndp_stat_net_init(net);
+	err = ndp_peer_net_init(nn);
 	if (err)
 		goto err_paths;
+	err = ndp_stat_net_init(net);
+	if (err)
+		goto err_peers;
 	err = ndp_sysctl_net_init(net);
 	if (err)
 		goto err_stat;
@@ -454,6 +457,8 @@ static int __net_init ndp_net_init(struct net *net)
 
 err_stat:
 	ndp_stat_net_exit(net);
+err_peers:
+	ndp_peer_net_exit(nn);
 err_paths:
 	ndp_path_table_exit(nn);
 	return err;
@@ -468,6 +473,7 @@ err_paths:
 static void __net_exit ndp_net_pre_exit(struct net *net)
 {
 	ndp_udp_net_exit(ndp_pernet(net));
+	ndp_peer_net_pre_exit(ndp_pernet(net));
 }
 
 /* Context: no packet is being received. */
@@ -479,6 +485,7 @@ static void __net_exit ndp_net_exit(struct net *net)
 	ndp_sysctl_net_exit(net);
 	ndp_tomb_net_exit(nn);
 	ndp_transport_net_exit(nn);
+	ndp_peer_net_exit(nn);
 	ndp_path_table_exit(nn);
 	ndp_verify_net_exit(nn);
 	ndp_stat_net_exit(net);

@@ -22,11 +22,11 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
-	np->info.bytes_acked += skb->len;
+	np->counters.bytes_acked += skb->len;
 	ndp_rto_restart(np);
 	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
 	np->stalled_since = 0;
-	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
+	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
 	if (np->orphan_since)
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
@@ -80,7 +80,7 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 
 		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
 			break;
-		ndp_path_good(np->paths, ndp_tx_cb(skb)->path);
+		ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, true);
 	}
 }
@@ -91,7 +91,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
 	u16 path = ndp_path_from_wire(np, nh->echo_path);
 
-	np->info.acks_in++;
+	np->counters.acks_in++;
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
 	if (nh->flags & NDP_F_LAST)
@@ -99,11 +99,10 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 	if (skb) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
-		if (!(nh->flags & NDP_F_RTX))
-			ndp_rtt_answer(np, cb);
-		if (path < np->paths->n)
-			ndp_path_good(np->paths, path);
 		ndp_verified_by_answer(np, cb, path);
+		if (!(nh->flags & NDP_F_RTX) && !ndp_is_unverified(np))
+			ndp_rtt_answer(np, cb);
+		ndp_path_good(np, path);
 		ndp_ack_packet(np, skb, false);
 	}
 	if (!np->tp->credit && nh->flags & NDP_F_PULL)
@@ -117,7 +116,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	u16 path = ndp_path_from_wire(np, nh->echo_path);
 	struct ndp_tx_cb *cb;
 
-	np->info.nacks_in++;
+	np->counters.nacks_in++;
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
 	if (!skb)
@@ -153,7 +152,7 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	struct net *net = sock_net(ndp_to_sk(np));
 	struct ndp_tx_cb *cb;
 
-	np->info.bounces_in++;
+	np->counters.bounces_in++;
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);
@@ -226,7 +225,7 @@ static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!ndp_learn_irs(np, ntohl(nh->psn)))
 		return;
 	if (nh->flags & NDP_F_TOKEN) {
-		if (ndp_token_good(nn, &np->peer, nh, &stale))
+		if (ndp_token_good(nn, &np->daddr, nh, &stale))
 			ndp_verified(np, stale);
 		return;
 	}

@@ -111,45 +111,51 @@ void ndp_conn_clear(struct ndp_sock *np)
 	INIT_LIST_HEAD(&np->rtx);
 	INIT_LIST_HEAD(&np->lost);
 	np->timer_at = U64_MAX;
-	np->rto_ns = NDP_RTO_MIN;
 	np->probe_ns = NDP_PROBE_MIN;
 }
 
+/* What the route says: segment size, initial window and least timeout. */
+static int ndp_conn_route(struct ndp_sock *np)
+{
+	struct ndp_path *path = &np->peer->path[0];
+	struct dst_entry *dst = ndp_path_dst(np, path);
+	u64 rate;
+
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	ndp_mtu_note(np, path, dst);
+	rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
+	np->iw = ndp_initial_window(np, rate);
+	ndp_rto_init(np, rate);
+	dst_release(dst);
+	return 0;
+}
+
 /**
- * ndp_conn_setup - paths, segment size, initial window and timeout
+ * ndp_conn_setup - peer, segment size, initial window and timeout
  * @np:		connection whose addresses, ports and connection id are set
  * @gfp:	allocation
  *
- * Context: nobody else sees @np yet, or its lock is held.
+ * Context: nobody else sees @np yet, or its lock is held; softirqs off.
  * Return: 0, -ENOMEM, -ENETUNREACH and what routing says.
  */
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 {
-	struct net *net = sock_net(ndp_to_sk(np));
 	u32 start = READ_ONCE(ndp_start);
-	struct dst_entry *dst;
-	u64 rate;
 	int err;
 
 	if (!np->tomb)
 		np->tomb = ndp_tomb_alloc(gfp);
 	if (!np->tomb)
 		return -ENOMEM;
-	err = ndp_paths_init(np);
+	err = ndp_peer_join(np) ?: ndp_conn_route(np);
 	if (err)
 		return err;
-	dst = ndp_path_dst(np, &np->paths->path[0]);
-	if (IS_ERR(dst))
-		return PTR_ERR(dst);
 
-	ndp_mtu_note(np, &np->paths->path[0], dst);
 	np->rcv_mss = np->mss;
 	np->rcv_truesize = SKB_TRUESIZE(np->mss);
-	rate = ndp_dev_rate(net, dst->dev);
-	np->iw = ndp_initial_window(np, rate);
 	/* Assume room for one initial window until the peer advertises its window. */
 	np->snd_window = np->iw * np->mss;
-	ndp_rto_init(np);
 	np->isn = start ?: get_random_u32();
 	/* With the random PSN these are 48 bits that only a receiver of the packet can echo. */
 	np->path_mask = np->acceptor ? get_random_u32() : 0;
@@ -178,6 +184,7 @@ void ndp_conn_established(struct ndp_sock *np)
 	if (sk->sk_state != TCP_SYN_SENT)
 		return;
 	np->answered = true;
+	ndp_path_heard(np);
 	ndp_set_state(sk, TCP_ESTABLISHED);
 	np->syn_at = 0;
 	ndp_tx_all_lost(np, &np->flight, true);

@@ -64,8 +64,9 @@ static inline void ndp_uncork(struct ndp_sock *np)
 /* The retransmission timeout in force. */
 static inline u64 ndp_rto(const struct ndp_sock *np)
 {
-	return min(np->rto_ns << min(np->backoff, 8U),
-		   max(NDP_RTO_MAX, np->rto_ns));
+	u64 base = ndp_rto_base(np);
+
+	return min(base << min(np->backoff, 8U), max(NDP_RTO_MAX, base));
 }
 
 /* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
@@ -91,9 +92,22 @@ void ndp_send_rst(struct ndp_sock *np);
 void ndp_send_signal(struct ndp_sock *np, u16 kind, u32 value);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 
+/**
+ * struct ndp_rtt - round-trip time as options of a socket tell it, ns
+ * @srtt_ns:	smoothed, 0 without a sample
+ * @rttvar_ns:	its deviation
+ * @rto_ns:	retransmission timeout in force
+ */
+struct ndp_rtt {
+	u64			srtt_ns;
+	u64			rttvar_ns;
+	u64			rto_ns;
+};
+
 /* rtt.c */
-void ndp_rto_init(struct ndp_sock *np);
+void ndp_rto_init(struct ndp_sock *np, u64 rate);
 void ndp_rto_back_off(struct ndp_sock *np, u64 now);
+struct ndp_rtt ndp_rtt(const struct ndp_sock *np);
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 
 /* deadline.c */
@@ -109,12 +123,27 @@ void ndp_keepalive_start(struct ndp_sock *np);
 bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 
 /* verify.c */
-bool ndp_listen_demands_cookie(const struct sock *lsk);
 
 /* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
 static inline bool ndp_is_unverified(const struct ndp_sock *np)
 {
 	return unlikely(np->unverified_at);
+}
+
+/**
+ * ndp_listen_demands_cookie - does a listener open connections by cookies only?
+ * @lsk:	listener
+ *
+ * Context: any.
+ * Return: yes.
+ */
+static inline bool ndp_listen_demands_cookie(const struct sock *lsk)
+{
+	const struct ndp_sock *lnp = (const struct ndp_sock *)lsk;
+	u32 most = max_t(u32, READ_ONCE(lsk->sk_ack_backlog),
+			 atomic_read(&lnp->unverified));
+
+	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
 }
 
 /* And its listener demands cookies: challenge it and do not pull.  Context: as above. */

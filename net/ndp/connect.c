@@ -46,6 +46,8 @@ static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 		.daddr = *peer,
 		.mark = READ_ONCE(sk->sk_mark),
 		.oif = sk->sk_bound_dev_if,
+		.uid = sock_net_uid(sock_net(sk), sk),
+		.flags = inet_sk_flowi_flags(sk),
 	};
 	struct dst_entry *dst;
 
@@ -140,7 +142,7 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
 	err = ndp_connect_hash(np);
 	if (err) {
 		ndp_tp_detach(np);
-		ndp_paths_free(np);
+		ndp_peer_leave(np);
 		ndp_conn_clear(np);
 		ndp_forget_names(sk);
 	} else {
@@ -167,13 +169,13 @@ void ndp_conn_renew(struct sock *sk)
 {
 	struct ndp_sock *np = ndp_sk(sk);
 
-	if (!np->paths)
+	if (!np->peer)
 		return;
 	synchronize_rcu();
 	spin_lock_bh(&np->lock);
 	ndp_conn_purge(np);
 	ndp_conn_purge_read(np);
-	ndp_paths_free(np);
+	ndp_peer_leave(np);
 	ndp_conn_clear(np);
 	spin_unlock_bh(&np->lock);
 	ndp_forget_names(sk);

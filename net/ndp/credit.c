@@ -146,7 +146,7 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	}
 	ps->rcvd = pull;
-	np->info.pulls_in += advance;
+	np->counters.pulls_in += advance;
 	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
 	ps->credit = min(ps->credit + advance, keep);
 	ps->expect_pulls = max_t(s32, ps->expect_pulls - (s32)advance,

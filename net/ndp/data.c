@@ -143,13 +143,13 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	else
 		NDP_INC(net, TRIMMED_IN);
 	if (how == NDP_ARRIVED_WHOLE)
-		np->info.data_in++;
+		np->counters.data_in++;
 	else
-		np->info.trims_in++;
+		np->counters.trims_in++;
 
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
-		np->info.dups_in++;
+		np->counters.dups_in++;
 		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
@@ -158,13 +158,13 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_crc_ok(skb)) {
 		NDP_INC(net, CRC_IN);
-		np->info.crc_in++;
+		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
 		NDP_INC(net, NO_ROOM_IN);
-		np->info.noroom_in++;
+		np->counters.noroom_in++;
 		how = NDP_ARRIVED_REFUSED;
 	}
 	if (how == NDP_ARRIVED_WHOLE) {

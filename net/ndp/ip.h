@@ -34,6 +34,8 @@ static inline struct sk_buff *ndp_alloc_control(void)
  * @sport:	UDP source port
  * @mark:	routing mark
  * @oif:	device to go by, 0 for any
+ * @uid:	whose it is, for rules of routing
+ * @flags:	of &struct flowi_common, of the socket
  * @limit:	fragments are no longer than this, 0: than the route says
  */
 struct ndp_flow {
@@ -42,6 +44,8 @@ struct ndp_flow {
 	__be16			sport;
 	u32			mark;
 	int			oif;
+	kuid_t			uid;
+	u8			flags;
 	u32			limit;
 };
 

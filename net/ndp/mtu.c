@@ -30,21 +30,25 @@
 #define NDP_HOLE_TIME		(1000 * NDP_MSEC)
 #define NDP_HOLE_DOUBLINGS	10
 
-static u32 ndp_mtu_of_paths(const struct ndp_paths *paths)
+/* A path has another MTU than when it was used last. */
+static void ndp_mtu_learn(struct ndp_peer *peer, struct ndp_path *path, u32 mtu)
 {
-	u32 mtu = 65535;
+	u32 least = IP_MAX_MTU;
 	u16 i;
 
-	for (i = 0; i < paths->n; i++)
-		if (paths->path[i].mtu)
-			mtu = min(mtu, paths->path[i].mtu);
-	return mtu;
+	spin_lock(&peer->lock);
+	WRITE_ONCE(path->mtu, mtu);
+	for (i = 0; i < peer->n; i++)
+		if (peer->path[i].mtu)
+			least = min(least, peer->path[i].mtu);
+	WRITE_ONCE(peer->mtu, least);
+	spin_unlock(&peer->lock);
 }
 
 static void ndp_mtu_sync(struct ndp_sock *np)
 {
-	u32 least = ndp_is_ip4(&np->peer) ? 576 : IPV6_MIN_MTU;
-	u32 mtu = max(ndp_mtu_of_paths(np->paths), least);
+	u32 least = ndp_is_ip4(&np->daddr) ? 576 : IPV6_MIN_MTU;
+	u32 mtu = max(np->route_mtu, least);
 	u32 mss;
 
 	if (np->small_until)
@@ -62,16 +66,20 @@ static void ndp_mtu_sync(struct ndp_sock *np)
  * @path:	the path
  * @dst:	its route
  *
- * Context: np->lock held, or nobody else sees @np.
+ * Context: np->lock held, or nobody else sees @np; softirqs off.
  */
 void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,
 		  const struct dst_entry *dst)
 {
+	struct ndp_peer *peer = np->peer;
 	u32 mtu = dst_mtu(dst);
 
-	if (path->mtu == mtu)
+	if (READ_ONCE(path->mtu) != mtu)
+		ndp_mtu_learn(peer, path, mtu);
+	mtu = READ_ONCE(peer->mtu);
+	if (np->route_mtu == mtu)
 		return;
-	path->mtu = mtu;
+	np->route_mtu = mtu;
 	ndp_mtu_sync(np);
 }
 

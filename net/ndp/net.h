@@ -104,6 +104,29 @@ struct ndp_stats {
 	u64 v[__NDP_STAT_MAX];
 };
 
+/* What a connection counts, as struct ndp_info has it. */
+struct ndp_counters {
+	u64			bytes_sent;
+	u64			bytes_acked;
+	u64			bytes_retrans;
+	u64			bytes_received;
+	u64			data_sent;
+	u64			data_pushed;
+	u64			retrans;
+	u64			timeouts;
+	u64			acks_in;
+	u64			nacks_in;
+	u64			pulls_in;
+	u64			bounces_in;
+	u64			probes_out;
+	u64			data_in;
+	u64			trims_in;
+	u64			dups_in;
+	u64			noroom_in;
+	u64			crc_in;
+	u64			pulls_out;
+};
+
 /**
  * struct ndp_net - a namespace's share
  * @udp:	kernel socket on which packets arrive, NULL until first needed
@@ -145,6 +168,13 @@ struct ndp_stats {
  * @path_plens:	how many there are of each prefix length; read under RCU
  * @path_dsts:	all of them, longest prefix first
  * @n_path_dsts: how many
+ * @path_gen:	grows when they change
+ * @peer_lock:	guards writing of @peers, and what follows
+ * @peers:	hosts that connections go to (peer.c); read under RCU
+ * @idle_peers:	those that no connection has, the one idle the longest first
+ * @n_idle_peers: how many
+ * @peers_max:	bound of that
+ * @peer_work:	forgets them after a while
  * @sysctl_header: registration
  * @sysctl_table: the namespace's copy of the table
  */
@@ -195,6 +225,14 @@ struct ndp_net {
 	u16			path_plens[129];
 	struct list_head	path_dsts;
 	u32			n_path_dsts;
+	u32			path_gen;
+
+	spinlock_t		peer_lock;	/* writers of the three below */
+	struct rhashtable	peers;
+	struct list_head	idle_peers;
+	int			n_idle_peers;
+	int			peers_max;
+	struct delayed_work	peer_work;
 
 	struct ctl_table_header	*sysctl_header;
 	struct ctl_table	*sysctl_table;

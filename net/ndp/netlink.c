@@ -206,6 +206,7 @@ static int ndp_path_insert(struct ndp_net *nn, const struct ndp_path_req *req,
 	}
 	list_add_tail_rcu(&spec->list, &dst->paths);
 	WRITE_ONCE(dst->n, dst->n + 1);
+	ndp_path_changed(nn, dst);
 	return 0;
 }
 
@@ -235,8 +236,11 @@ static int ndp_path_remove(struct ndp_net *nn, const struct ndp_path_req *req,
 		NL_SET_ERR_MSG(extack, "destination has no such path");
 		return -ENOENT;
 	}
-	if (!dst->n)
+	if (!dst->n) {
 		ndp_path_table_del(nn, dst);
+		dst = NULL;
+	}
+	ndp_path_changed(nn, dst);
 	return 0;
 }
 
@@ -333,46 +337,70 @@ static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* A dump of connections' paths, and how far it is; at cb->args[0]. */
-struct ndp_conn_dump {
+/* A dump of peers and their paths, and how far it is; at cb->args[0]. */
+struct ndp_peer_dump {
 	struct rhashtable_iter	walk;
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
-	const struct ndp_sock	*conn;	/* compared only */
+	const struct ndp_peer	*peer;	/* compared only */
 	u16			path;	/* its next */
 };
 
-static u32 ndp_left_out_us(const struct ndp_path *path)
+/* Return: until when a path is passed over; 1: it is due to be probed; 0: it is used. */
+static u32 ndp_left_out_us(const struct ndp_score *score)
 {
 	u64 now = ktime_get_ns();
 
-	return path->data.state != NDP_PATH_USED && path->data.until > now ?
-	       div_u64(path->data.until - now, NSEC_PER_USEC) + 1 : 0;
+	if (score->state == NDP_PATH_USED)
+		return 0;
+	return score->until > now ? div_u64(score->until - now, NSEC_PER_USEC) + 1 : 1;
 }
 
-static int ndp_conn_fill(struct ndp_conn_dump *d, const struct ndp_sock *np,
+static int ndp_nl_put_peer(struct sk_buff *skb, const struct ndp_peer *peer,
+			   struct user_namespace *viewer)
+{
+	const struct ndp_peer_key *key = &peer->key;
+
+	return ndp_nl_put_addr(skb, NDP_A_DST, &key->daddr) ||
+	       ndp_nl_put_addr(skb, NDP_A_SRC, &key->saddr) ||
+	       (key->mark && nla_put_u32(skb, NDP_A_SOCK_MARK, key->mark)) ||
+	       (key->oif && nla_put_u32(skb, NDP_A_IFINDEX, key->oif)) ||
+	       nla_put_u32(skb, NDP_A_UID,
+			   from_kuid_munged(viewer, KUIDT_INIT(key->uid))) ||
+	       nla_put_u32(skb, NDP_A_CONNS, refcount_read(&peer->conns)) ||
+	       nla_put_u32(skb, NDP_A_SRTT,
+			   div_u64(READ_ONCE(peer->srtt_ns), NSEC_PER_USEC));
+}
+
+static int ndp_nl_put_path(struct sk_buff *skb, const struct ndp_path *path)
+{
+	u32 data_out = ndp_left_out_us(&path->data);
+	u32 control_out = ndp_left_out_us(&path->control);
+
+	return ndp_nl_put_addr(skb, NDP_A_VIA, &path->daddr) ||
+	       nla_put_u16(skb, NDP_A_ENTROPY, ntohs(path->sport)) ||
+	       (path->mark && nla_put_u32(skb, NDP_A_MARK, path->mark)) ||
+	       nla_put_u32(skb, NDP_A_ACKS, path->acks) ||
+	       nla_put_u32(skb, NDP_A_NACKS, path->nacks) ||
+	       nla_put_u32(skb, NDP_A_LOSSES, path->losses) ||
+	       (data_out && nla_put_u32(skb, NDP_A_LEFT_OUT, data_out)) ||
+	       (control_out && nla_put_u32(skb, NDP_A_CONTROL_OUT, control_out));
+}
+
+static int ndp_peer_fill(struct ndp_peer_dump *d, const struct ndp_peer *peer,
 			 const struct ndp_path *path)
 {
-	const struct inet_sock *inet = &np->inet;
+	struct sock *asker = NETLINK_CB(d->cb->skb).sk;
 	struct sk_buff *skb = d->skb;
-	u32 left_out = ndp_left_out_us(path);
 	void *hdr;
 
 	hdr = genlmsg_put(skb, NETLINK_CB(d->cb->skb).portid,
 			  d->cb->nlh->nlmsg_seq, &ndp_genl, NLM_F_MULTI,
-			  NDP_CMD_CONN_GET);
+			  NDP_CMD_PEER_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (ndp_nl_put_addr(skb, NDP_A_DST, &np->peer) ||
-	    nla_put_u16(skb, NDP_A_LOCAL_PORT, ntohs(inet->inet_sport)) ||
-	    nla_put_u16(skb, NDP_A_PEER_PORT, ntohs(inet->inet_dport)) ||
-	    ndp_nl_put_addr(skb, NDP_A_VIA, &path->daddr) ||
-	    nla_put_u16(skb, NDP_A_ENTROPY, ntohs(path->sport)) ||
-	    (path->mark && nla_put_u32(skb, NDP_A_MARK, path->mark)) ||
-	    nla_put_u32(skb, NDP_A_ACKS, path->acks) ||
-	    nla_put_u32(skb, NDP_A_NACKS, path->nacks) ||
-	    nla_put_u32(skb, NDP_A_LOSSES, path->losses) ||
-	    (left_out && nla_put_u32(skb, NDP_A_LEFT_OUT, left_out))) {
+	if (ndp_nl_put_peer(skb, peer, sk_user_ns(asker)) ||
+	    ndp_nl_put_path(skb, path)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -380,52 +408,53 @@ static int ndp_conn_fill(struct ndp_conn_dump *d, const struct ndp_sock *np,
 	return 0;
 }
 
-static int ndp_conn_dump_one(struct ndp_sock *np, void *arg)
+static int ndp_peer_dump_one(struct ndp_peer *peer, void *arg)
 {
-	struct ndp_conn_dump *d = arg;
-	int err = 0;
+	struct ndp_peer_dump *d = arg;
+	struct ndp_path path;
+	int err;
 
-	/* Whose last message was full: go on there. */
-	if (d->conn != np)
+	/* The peer whose last message did not fit is gone on with. */
+	if (d->peer != peer)
 		d->path = 0;
-	d->conn = np;
-	spin_lock_bh(&np->lock);
-	while (np->paths && d->path < np->paths->n) {
-		err = ndp_conn_fill(d, np, &np->paths->path[d->path]);
+	for (d->peer = peer; d->path < peer->n; d->path++) {
+		/* Packets need the lock. */
+		spin_lock_bh(&peer->lock);
+		path = peer->path[d->path];
+		spin_unlock_bh(&peer->lock);
+		err = ndp_peer_fill(d, peer, &path);
 		if (err)
-			break;
-		d->path++;
+			return err;
 	}
-	spin_unlock_bh(&np->lock);
-	return err;
+	return 0;
 }
 
-static int ndp_nl_conn_start(struct netlink_callback *cb)
+static int ndp_nl_peer_start(struct netlink_callback *cb)
 {
-	struct ndp_conn_dump *d = kzalloc(sizeof(*d), GFP_KERNEL);
+	struct ndp_peer_dump *d = kzalloc(sizeof(*d), GFP_KERNEL);
 
 	if (!d)
 		return -ENOMEM;
 	d->cb = cb;
-	ndp_conn_walk_begin(&d->walk);
+	rhashtable_walk_enter(&ndp_pernet(sock_net(cb->skb->sk))->peers, &d->walk);
 	cb->args[0] = (long)d;
 	return 0;
 }
 
-static int ndp_nl_conn_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int ndp_nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct ndp_conn_dump *d = (struct ndp_conn_dump *)cb->args[0];
+	struct ndp_peer_dump *d = (struct ndp_peer_dump *)cb->args[0];
 
 	d->skb = skb;
-	ndp_conn_walk(&d->walk, sock_net(skb->sk), ndp_conn_dump_one, d);
+	ndp_peer_walk(&d->walk, ndp_peer_dump_one, d);
 	return skb->len;
 }
 
-static int ndp_nl_conn_done(struct netlink_callback *cb)
+static int ndp_nl_peer_done(struct netlink_callback *cb)
 {
-	struct ndp_conn_dump *d = (struct ndp_conn_dump *)cb->args[0];
+	struct ndp_peer_dump *d = (struct ndp_peer_dump *)cb->args[0];
 
-	ndp_conn_walk_end(&d->walk);
+	rhashtable_walk_exit(&d->walk);
 	kfree(d);
 	return 0;
 }
@@ -525,10 +554,10 @@ static const struct genl_ops ndp_genl_ops[] = {
 		.cmd = NDP_CMD_PATH_GET,
 		.dumpit = ndp_nl_path_dump,
 	}, {
-		.cmd = NDP_CMD_CONN_GET,
-		.start = ndp_nl_conn_start,
-		.dumpit = ndp_nl_conn_dump,
-		.done = ndp_nl_conn_done,
+		.cmd = NDP_CMD_PEER_GET,
+		.start = ndp_nl_peer_start,
+		.dumpit = ndp_nl_peer_dump,
+		.done = ndp_nl_peer_done,
 	}, {
 		.cmd = NDP_CMD_REPAIR_ADD,
 		.flags = GENL_UNS_ADMIN_PERM,

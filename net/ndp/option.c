@@ -10,12 +10,38 @@
 #include "call.h"
 #include "transport.h"
 
+static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *info)
+{
+	info->bytes_sent = c->bytes_sent;
+	info->bytes_acked = c->bytes_acked;
+	info->bytes_retrans = c->bytes_retrans;
+	info->bytes_received = c->bytes_received;
+	info->data_sent = c->data_sent;
+	info->data_pushed = c->data_pushed;
+	info->retrans = c->retrans;
+	info->timeouts = c->timeouts;
+	info->acks_in = c->acks_in;
+	info->nacks_in = c->nacks_in;
+	info->pulls_in = c->pulls_in;
+	info->bounces_in = c->bounces_in;
+	info->probes_out = c->probes_out;
+	info->data_in = c->data_in;
+	info->trims_in = c->trims_in;
+	info->dups_in = c->dups_in;
+	info->noroom_in = c->noroom_in;
+	info->crc_in = c->crc_in;
+	info->pulls_out = c->pulls_out;
+}
+
 static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 {
 	struct sock *sk = ndp_to_sk(np);
+	struct ndp_rtt rtt;
 
 	spin_lock_bh(&np->lock);
-	*info = np->info;
+	rtt = ndp_rtt(np);
+	memset(info, 0, sizeof(*info));
+	ndp_fill_counters(&np->counters, info);
 	switch (sk->sk_state) {
 	case TCP_LISTEN:
 		info->state = NDP_ST_LISTEN;
@@ -31,12 +57,12 @@ static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 		info->state = NDP_ST_CLOSE;
 	}
 	info->role = np->acceptor;
-	info->paths = np->paths ? np->paths->n : 0;
+	info->paths = np->peer ? np->peer->n : 0;
 	info->mss = np->mss;
 	info->iw = np->iw;
-	info->rto_us = div_u64(ndp_rto(np), NSEC_PER_USEC);
-	info->srtt_us = div_u64(np->srtt_ns, NSEC_PER_USEC);
-	info->rttvar_us = div_u64(np->rttvar_ns, NSEC_PER_USEC);
+	info->rto_us = div_u64(rtt.rto_ns, NSEC_PER_USEC);
+	info->srtt_us = div_u64(rtt.srtt_ns, NSEC_PER_USEC);
+	info->rttvar_us = div_u64(rtt.rttvar_ns, NSEC_PER_USEC);
 	info->snd_inflight = np->flight_pkts;
 	info->snd_rtx_queue = np->rtx_pkts;
 	info->snd_window = np->snd_window;
@@ -72,11 +98,11 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 		if (val < 0 || val > NDP_IW_MAX)
 			return -EINVAL;
 		np->iw_opt = val;
-		if (val && np->paths && !np->opened)
+		if (val && READ_ONCE(np->peer) && !np->opened)
 			np->iw = val;
 		return 0;
 	case NDP_SYNC_CONNECT:
-		if (np->paths)
+		if (READ_ONCE(np->peer))
 			return -EISCONN;
 		np->sync_connect = !!val;
 		return 0;
@@ -156,7 +182,7 @@ static int ndp_set_transport_locked(struct sock *sk, const struct ndp_transport 
 
 	if (tp == np->tp)
 		return 0;
-	if (np->paths)
+	if (READ_ONCE(np->peer))
 		return -EISCONN;
 	/* Who asks for NDP_INFO has this lock alone. */
 	spin_lock_bh(&np->lock);

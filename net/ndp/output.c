@@ -84,13 +84,14 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	u16 pathno;
 
+	ndp_peer_follow(np);
 	if (np->tp->pick_path)
-		return min_t(u16, np->tp->pick_path(np, cb), np->paths->n - 1);
-	pathno = ndp_path_next(np->paths, &np->paths->data);
+		return min_t(u16, np->tp->pick_path(np, cb), np->peer->n - 1);
+	pathno = ndp_path_next(np, false);
 
 	/* A retransmission takes another path (section 3.2.3). */
-	if (cb->rtx && pathno == cb->path && np->paths->n > 1)
-		pathno = ndp_path_next(np->paths, &np->paths->data);
+	if (cb->rtx && pathno == cb->path && np->peer->n > 1)
+		pathno = ndp_path_next(np, false);
 	return pathno;
 }
 
@@ -126,15 +127,15 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 	}
 	NDP_INC(net, DATA_OUT);
 	NDP_ADD(net, DATA_BYTES_OUT, skb->len);
-	np->info.data_sent++;
-	np->info.bytes_sent += skb->len;
+	np->counters.data_sent++;
+	np->counters.bytes_sent += skb->len;
 	if (cb->rtx) {
 		NDP_INC(net, DATA_RTX);
-		np->info.retrans++;
-		np->info.bytes_retrans += skb->len;
+		np->counters.retrans++;
+		np->counters.bytes_retrans += skb->len;
 	} else if (pushed) {
 		NDP_INC(net, DATA_PUSHED);
-		np->info.data_pushed++;
+		np->counters.data_pushed++;
 	}
 }
 

@@ -4,243 +4,36 @@
  *
  * A sender permutes its list of paths at random, sends one packet on each in
  * that order, and permutes again: all paths carry the same load, and two
- * senders do not fall into step.  DATA and control go round separately.
+ * senders do not fall into step.  DATA and control go round separately.  A
+ * permutation is a random number, from which the path at each place is computed: no
+ * list is kept or shuffled.
  *
  * A path is a UDP source port (entropy for the fabric's ECMP hash), an alias
  * address of the destination, a routing mark, or any of these together.  Each
  * has a route of its own, looked up with exactly the fields that its packets
  * will carry, so that this host's own multipath routes are sprayed over too.
  *
- * Scoreboard (section 3.2.3).  For each path the outcomes of late are counted:
- * acknowledged, trimmed, lost.  In a fabric that is whole they have the same shares
- * on all paths; a path is an outlier when what was trimmed, or lost, on it exceeds
- * what the share on the other paths lets expect by three standard deviations of
- * that (a binomial count), and by one packet of those trimmed.  So an incast, which
- * trims on all paths alike, leaves none out, and where nothing is ever lost one loss is
- * enough.  An outlier is left out of the permutation for a few round trips, then one
- * packet goes along it: if that is trimmed or lost it is out for twice as long.
+ * Scoreboard (section 3.2.3).  All connections to a peer keep one.  For each path the
+ * outcomes of late are counted: acknowledged, trimmed, lost.  In a fabric that is whole
+ * they have the same shares on all paths; a path is an outlier when what was trimmed, or
+ * lost, on it exceeds what the share on the other paths lets expect by three standard
+ * deviations of that (a binomial count), and by one packet of those trimmed.  So an
+ * incast, which trims on all paths alike, leaves none out, and where nothing is ever lost
+ * one loss is enough.  An outlier is passed over for a few round trips, then one
+ * packet goes along it: if that is trimmed or lost it is out for twice as long.  DATA
+ * probes one path at a time, so that many bad ones cost little.
  * Counts are halved when there are many, so that they are of late.  If all are left
  * out, the one that is to come back first is used.
  *
  * Answers are scored too: a packet that comes again though it was answered tells
  * that the answer was lost, and by which path it went.
  *
- * Memory: 48 bytes a path, and 512 a connection.
+ * A peer that has not answered yet may be down, and one that is unverified may be forged:
+ * what becomes of packets to them tells nothing about paths, and is not scored.  The path
+ * of an opening that was lost is remembered until there is an answer.
  */
 #include <net/dst.h>
 #include "sock.h"
-
-static __be16 ndp_random_entropy(void)
-{
-	u32 n = NDP_ENTROPY_MAX - NDP_ENTROPY_MIN + 1;
-
-	return htons(NDP_ENTROPY_MIN + get_random_u32_below(n));
-}
-
-/* The configured destinations. */
-
-static const struct rhashtable_params ndp_path_table_params = {
-	.head_offset = offsetof(struct ndp_path_dst, node),
-	.key_offset = offsetof(struct ndp_path_dst, prefix),
-	.key_len = sizeof(struct ndp_path_prefix),
-	.automatic_shrinking = true,
-};
-
-int ndp_path_table_init(struct ndp_net *nn)
-{
-	mutex_init(&nn->path_lock);
-	INIT_LIST_HEAD(&nn->path_dsts);
-	return rhashtable_init(&nn->path_table, &ndp_path_table_params);
-}
-
-/**
- * ndp_path_table_find - the destination of exactly this prefix
- * @nn:		namespace
- * @prefix:	prefix
- *
- * Context: RCU read side, or path_lock held.
- * Return: destination or NULL.
- */
-struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
-					 const struct ndp_path_prefix *prefix)
-{
-	return rhashtable_lookup_fast(&nn->path_table, prefix,
-				      ndp_path_table_params);
-}
-
-/**
- * ndp_path_table_add - add a destination
- * @nn:		namespace
- * @dst:	destination, of a prefix that has none
- *
- * Context: path_lock held.
- * Return: 0, -ENOMEM, or what else keeps the table from growing.
- */
-int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst)
-{
-	struct ndp_path_dst *pos;
-	int err;
-
-	err = rhashtable_insert_fast(&nn->path_table, &dst->node,
-				     ndp_path_table_params);
-	if (err)
-		return err;
-	nn->n_path_dsts++;
-	WRITE_ONCE(nn->path_plens[dst->prefix.plen],
-		   nn->path_plens[dst->prefix.plen] + 1);
-	/* Shown the longest prefix first, those of one length as they came. */
-	list_for_each_entry(pos, &nn->path_dsts, list)
-		if (pos->prefix.plen < dst->prefix.plen)
-			break;
-	list_add_tail(&dst->list, &pos->list);
-	return 0;
-}
-
-/**
- * ndp_path_table_del - remove a destination
- * @nn:		namespace
- * @dst:	destination without paths, freed after a grace period
- *
- * Context: path_lock held.
- */
-void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst)
-{
-	rhashtable_remove_fast(&nn->path_table, &dst->node, ndp_path_table_params);
-	nn->n_path_dsts--;
-	WRITE_ONCE(nn->path_plens[dst->prefix.plen],
-		   nn->path_plens[dst->prefix.plen] - 1);
-	list_del(&dst->list);
-	kfree_rcu(dst, rcu);
-}
-
-/*
- * The longest prefix that covers a peer: one look into the table for each length
- * that there is, 129 at most however many destinations.
- *
- * Context: RCU read side.
- */
-static const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
-						      const struct in6_addr *daddr)
-{
-	int plen, least = ndp_is_ip4(daddr) ? NDP_PLEN_IP4 : 0;
-	const struct ndp_path_dst *dst;
-	struct ndp_path_prefix prefix;
-
-	for (plen = 128; plen >= least; plen--) {
-		if (!READ_ONCE(nn->path_plens[plen]))
-			continue;
-		ipv6_addr_prefix(&prefix.addr, daddr, plen);
-		prefix.plen = plen;
-		dst = ndp_path_table_find(nn, &prefix);
-		if (dst)
-			return dst;
-	}
-	return NULL;
-}
-
-/* The alias of a prefix keeps the host's bits. */
-static struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
-				      const struct ndp_path_spec *spec,
-				      const struct in6_addr *daddr)
-{
-	struct in6_addr prefix, addr = *daddr;
-	int i;
-
-	if (ipv6_addr_any(&spec->via))
-		return addr;
-	ipv6_addr_prefix(&prefix, daddr, dst->prefix.plen);
-	for (i = 0; i < ARRAY_SIZE(addr.s6_addr32); i++)
-		addr.s6_addr32[i] ^= prefix.s6_addr32[i] ^ spec->via.s6_addr32[i];
-	return addr;
-}
-
-static struct ndp_paths *ndp_paths_alloc(u16 n)
-{
-	struct ndp_paths *paths;
-	u16 *order;
-	u16 i;
-
-	paths = kzalloc(struct_size(paths, path, n) + 2 * n * sizeof(u16),
-			GFP_ATOMIC);
-	if (!paths)
-		return NULL;
-	order = (u16 *)&paths->path[n];
-	for (i = 0; i < n; i++) {
-		order[i] = i;
-		order[n + i] = i;
-	}
-	paths->n = n;
-	paths->data.order = order;
-	paths->control.order = order + n;
-	/* A fresh permutation is drawn at the first use. */
-	paths->data.len = n;
-	paths->data.pos = n;
-	paths->control.len = n;
-	paths->control.pos = n;
-	return paths;
-}
-
-/**
- * ndp_paths_init - give a connection its paths
- * @np:		connection, its addresses known
- *
- * Return: 0 or -ENOMEM.
- */
-int ndp_paths_init(struct ndp_sock *np)
-{
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
-	const struct in6_addr *daddr = &np->peer;
-	const struct ndp_path_dst *conf;
-	const struct ndp_path_spec *spec;
-	struct ndp_paths *paths;
-	u16 n, i;
-
-	rcu_read_lock();
-	conf = ndp_path_configured(nn, daddr);
-	n = conf ? READ_ONCE(conf->n) : 0;
-	/* Also while its first path is being added, or its last removed. */
-	if (!n) {
-		conf = NULL;
-		n = READ_ONCE(nn->n_paths);
-	}
-	paths = ndp_paths_alloc(n);
-	if (!paths)
-		goto out;
-	i = 0;
-	if (conf) {
-		list_for_each_entry_rcu(spec, &conf->paths, list) {
-			if (i == n)
-				break;
-			paths->path[i].daddr = ndp_path_daddr(conf, spec, daddr);
-			paths->path[i].sport = spec->entropy ?:
-					       ndp_random_entropy();
-			paths->path[i++].mark = spec->mark;
-		}
-	}
-	/* Random paths also fill places of paths that were removed meanwhile. */
-	for (; i < n; i++) {
-		paths->path[i].daddr = *daddr;
-		paths->path[i].sport = ndp_random_entropy();
-	}
-out:
-	rcu_read_unlock();
-	np->paths = paths;
-	return paths ? 0 : -ENOMEM;
-}
-
-void ndp_paths_free(struct ndp_sock *np)
-{
-	u16 i;
-
-	if (!np->paths)
-		return;
-	for (i = 0; i < np->paths->n; i++)
-		dst_release(np->paths->path[i].dst);
-	kfree(np->paths);
-	np->paths = NULL;
-}
-
-/* The scoreboard. */
 
 /* Standard deviations beyond which a path is an outlier. */
 #define NDP_OUTLIER_SIGMA	3
@@ -254,11 +47,25 @@ void ndp_paths_free(struct ndp_sock *np)
 #define NDP_OUT_MIN		(NDP_MSEC / 2)
 #define NDP_OUT_MAX		(1000 * NDP_MSEC)
 
-static struct ndp_score *ndp_path_score(struct ndp_paths *paths,
-					const struct ndp_round *round, u16 i)
+/* The scoreboard. */
+
+static struct ndp_score *ndp_path_score(struct ndp_peer *peer, bool control, u16 i)
 {
-	return round == &paths->data ? &paths->path[i].data :
-				       &paths->path[i].control;
+	return control ? &peer->path[i].control : &peer->path[i].data;
+}
+
+static struct ndp_tally *ndp_path_tally(struct ndp_peer *peer, bool control)
+{
+	return control ? &peer->control : &peer->data;
+}
+
+/*
+ * Do a connection's packets tell anything about path @i?  It may be of an earlier peer, of
+ * which few packets are left (ndp_peer_follow()).
+ */
+static bool ndp_path_is_scored(const struct ndp_sock *np, u16 i)
+{
+	return np->answered && !np->unverified_at && i < np->peer->n;
 }
 
 /*
@@ -278,97 +85,107 @@ static bool ndp_outlier(u32 bad, u32 all, u32 others_bad, u32 others, u32 slack)
 			     NDP_OUTLIER_SIGMA * NDP_OUTLIER_SIGMA * variance;
 }
 
-static void ndp_round_decay(struct ndp_paths *paths, struct ndp_round *round)
+/* Context of this and those below: peer->lock held. */
+static void ndp_path_decay(struct ndp_peer *peer, bool control)
 {
+	struct ndp_tally *sum = ndp_path_tally(peer, control);
 	struct ndp_score *s;
 	u16 i;
 
-	if (round->good + round->trimmed + round->lost <
-	    (u32)NDP_SCORE_WINDOW * paths->n)
+	if (sum->good + sum->trimmed + sum->lost < (u32)NDP_SCORE_WINDOW * peer->n)
 		return;
-	round->good = 0;
-	round->trimmed = 0;
-	round->lost = 0;
-	for (i = 0; i < paths->n; i++) {
-		s = ndp_path_score(paths, round, i);
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < peer->n; i++) {
+		s = ndp_path_score(peer, control, i);
 		s->good /= 2;
 		s->trimmed /= 2;
 		s->lost /= 2;
 		s->level -= !!s->level;
-		round->good += s->good;
-		round->trimmed += s->trimmed;
-		round->lost += s->lost;
+		sum->good += s->good;
+		sum->trimmed += s->trimmed;
+		sum->lost += s->lost;
 	}
 }
 
-/* Leave a path out of the permutation for a while and clear its counts. */
-static void ndp_path_leave_out(struct ndp_round *round, struct ndp_score *s,
-			       u64 base_ns)
+/* Pass a path over for a while and clear its counts. */
+static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 base_ns)
 {
 	u64 out = max(base_ns, NDP_OUT_MIN) << min_t(u8, s->level, NDP_OUT_DOUBLINGS);
 
 	s->out_ns = min(out, NDP_OUT_MAX);
-	s->until = ktime_get_ns() + s->out_ns;
+	WRITE_ONCE(s->until, ktime_get_ns() + s->out_ns);
 	s->level = min(s->level + 1, NDP_OUT_DOUBLINGS);
-	s->state = NDP_PATH_OUT;
-	round->good -= s->good;
-	round->trimmed -= s->trimmed;
-	round->lost -= s->lost;
+	WRITE_ONCE(s->state, NDP_PATH_OUT);
+	sum->good -= s->good;
+	sum->trimmed -= s->trimmed;
+	sum->lost -= s->lost;
 	s->good = 0;
 	s->trimmed = 0;
 	s->lost = 0;
-	round->left_out = true;
-	round->pos = round->len;
+}
+
+/* News of a path that is good. */
+static void ndp_path_is_good(struct ndp_peer *peer, bool control, u16 i)
+{
+	ndp_path_score(peer, control, i)->good++;
+	ndp_path_tally(peer, control)->good++;
+	ndp_path_decay(peer, control);
 }
 
 /*
  * Bad news of a path: does it go?  Of one that is left out it is old news.  One that was
  * probed goes at once, unless most fare no better.
  */
-static void ndp_path_bad(struct ndp_sock *np, struct ndp_round *round,
-			 struct ndp_score *s, bool lost)
+static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 {
+	struct ndp_peer *peer = np->peer;
+	struct ndp_score *s = ndp_path_score(peer, control, i);
+	struct ndp_tally *sum = ndp_path_tally(peer, control);
 	u32 all, others, bad, others_bad;
+	u64 base = 0;
 	bool again;
 
 	if (s->state == NDP_PATH_OUT)
 		return;
 	s->trimmed += !lost;
 	s->lost += lost;
-	round->trimmed += !lost;
-	round->lost += lost;
+	sum->trimmed += !lost;
+	sum->lost += lost;
 	all = s->good + s->trimmed + s->lost;
-	others = round->good + round->trimmed + round->lost - all;
+	others = sum->good + sum->trimmed + sum->lost - all;
 	bad = lost ? s->lost : s->trimmed;
-	others_bad = (lost ? round->lost : round->trimmed) - bad;
+	others_bad = (lost ? sum->lost : sum->trimmed) - bad;
 	again = s->state == NDP_PATH_PROBED && 2 * others_bad < others;
 
-	if (np->paths->n > 1 &&
-	    (again || ndp_outlier(bad, all, others_bad, others, !lost)))
-		ndp_path_leave_out(round, s,
-				   max(NDP_OUT_RTTS * np->srtt_ns,
-				       lost ? np->rto_ns : 0));
-	ndp_round_decay(np->paths, round);
+	/* A probe that is lost is reported before the path is used again. */
+	if (lost)
+		base = ndp_rto_base(np);
+	if (peer->n > 1 && (again || ndp_outlier(bad, all, others_bad, others, !lost)))
+		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base));
+	ndp_path_decay(peer, control);
 }
 
 /**
  * ndp_path_good - DATA has arrived whole
- * @paths:	a connection's paths
+ * @np:		connection
  * @i:		path that it took
  *
- * Context of this and those below: np->lock held.
+ * Context of this and those below: np->lock held, softirqs off.
  */
-void ndp_path_good(struct ndp_paths *paths, u16 i)
+void ndp_path_good(struct ndp_sock *np, u16 i)
 {
-	struct ndp_score *s = &paths->path[i].data;
+	struct ndp_peer *peer = np->peer;
+	struct ndp_path *path = &peer->path[i];
 
-	paths->path[i].acks++;
-	s->good++;
-	paths->data.good++;
-	/* The path is back in use from the next round on. */
-	if (s->state == NDP_PATH_PROBED)
-		s->state = NDP_PATH_USED;
-	ndp_round_decay(paths, &paths->data);
+	if (!ndp_path_is_scored(np, i))
+		return;
+	spin_lock(&peer->lock);
+	path->acks++;
+	/* The path is back in use. */
+	if (path->data.state == NDP_PATH_PROBED)
+		WRITE_ONCE(path->data.state, NDP_PATH_USED);
+	ndp_path_is_good(peer, false, i);
+	spin_unlock(&peer->lock);
 }
 
 /**
@@ -378,10 +195,14 @@ void ndp_path_good(struct ndp_paths *paths, u16 i)
  */
 void ndp_path_trimmed(struct ndp_sock *np, u16 i)
 {
-	struct ndp_path *path = &np->paths->path[i];
+	struct ndp_peer *peer = np->peer;
 
-	path->nacks++;
-	ndp_path_bad(np, &np->paths->data, &path->data, false);
+	if (!ndp_path_is_scored(np, i))
+		return;
+	spin_lock(&peer->lock);
+	peer->path[i].nacks++;
+	ndp_path_is_bad(np, false, i, false);
+	spin_unlock(&peer->lock);
 }
 
 /**
@@ -391,120 +212,202 @@ void ndp_path_trimmed(struct ndp_sock *np, u16 i)
  */
 void ndp_path_lost(struct ndp_sock *np, u16 i)
 {
-	struct ndp_path *path = &np->paths->path[i];
+	struct ndp_peer *peer = np->peer;
 
-	path->losses++;
-	ndp_path_bad(np, &np->paths->data, &path->data, true);
+	if (!ndp_path_is_scored(np, i)) {
+		np->opening_path = i;
+		np->opening_lost = true;
+		return;
+	}
+	spin_lock(&peer->lock);
+	peer->path[i].losses++;
+	ndp_path_is_bad(np, false, i, true);
+	spin_unlock(&peer->lock);
+}
+
+/**
+ * ndp_path_heard - from now on what becomes of a connection's packets is scored
+ * @np:		connection, whose peer has answered, or was verified
+ *
+ * So the path of an opening that was lost is one that lost it: another has answered.
+ */
+void ndp_path_heard(struct ndp_sock *np)
+{
+	if (!np->opening_lost)
+		return;
+	np->opening_lost = false;
+	ndp_path_lost(np, np->opening_path);
 }
 
 /**
  * ndp_path_answered - a packet was answered
- * @paths:	a connection's paths
+ * @np:		connection
  * @psn:	packet
  * @i:		path that the answer takes
  */
-void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i)
+void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
 {
-	struct ndp_answered *a = &paths->answered[psn % NDP_ANSWERED];
+	struct ndp_answered *a = &np->answers[psn % NDP_ANSWERED];
 
-	a->psn = psn;
+	a->tag = psn / NDP_ANSWERED;
 	a->path = i;
-	paths->path[i].control.good++;
-	paths->control.good++;
-	ndp_round_decay(paths, &paths->control);
+	if (!ndp_path_is_scored(np, i))
+		return;
+	spin_lock(&np->peer->lock);
+	ndp_path_is_good(np->peer, true, i);
+	spin_unlock(&np->peer->lock);
 }
 
 /**
  * ndp_path_answer_lost - a packet has come again that was answered
  * @np:		connection
  * @psn:	packet
+ *
+ * One of 16384 packets ago may be taken for it, and costs its path a point.
  */
 void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 {
-	const struct ndp_answered *a = &np->paths->answered[psn % NDP_ANSWERED];
-	struct ndp_round *round = &np->paths->control;
-	struct ndp_score *s = &np->paths->path[a->path].control;
-
-	if (a->psn != psn || s->state == NDP_PATH_OUT || !s->good)
-		return;
-	s->good--;
-	round->good--;
-	ndp_path_bad(np, round, s, true);
-}
-
-/* Is a path in the next round?  One whose time out is over is probed with one packet. */
-static bool ndp_path_in_round(struct ndp_score *s, u64 now)
-{
-	if (s->state == NDP_PATH_USED)
-		return true;
-	if (s->until > now)
-		return false;
-	/* The probe was not reported lost or trimmed: use the path again. */
-	if (s->state == NDP_PATH_PROBED) {
-		s->state = NDP_PATH_USED;
-		return true;
-	}
-	s->state = NDP_PATH_PROBED;
-	s->until = now + s->out_ns;
-	return true;
-}
-
-/* Sort the paths in use to the front of the order; their number is the round's length. */
-static void ndp_round_choose(struct ndp_paths *paths, struct ndp_round *round)
-{
-	u64 now = ktime_get_ns(), first = U64_MAX;
-	u16 i, len = 0, best = 0;
+	const struct ndp_answered *a = &np->answers[psn % NDP_ANSWERED];
+	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s;
 
-	round->left_out = false;
-	for (i = 0; i < paths->n; i++) {
-		s = ndp_path_score(paths, round, round->order[i]);
-		if (ndp_path_in_round(s, now)) {
-			round->left_out |= s->state != NDP_PATH_USED;
-			swap(round->order[i], round->order[len]);
-			len++;
-			continue;
-		}
-		round->left_out = true;
-		if (s->until < first) {
-			first = s->until;
+	if (a->tag != (u8)(psn / NDP_ANSWERED) || !ndp_path_is_scored(np, a->path))
+		return;
+	spin_lock(&peer->lock);
+	s = &peer->path[a->path].control;
+	if (s->state != NDP_PATH_OUT && s->good) {
+		s->good--;
+		peer->control.good--;
+		ndp_path_is_bad(np, true, a->path, true);
+	}
+	spin_unlock(&peer->lock);
+}
+
+/* Which path is next? */
+
+/*
+ * Is DATA on its way to see whether another path is back?  One is enough: its answer comes
+ * after a round trip, and many paths may be due at once.
+ */
+static bool ndp_path_is_probing(const struct ndp_peer *peer, u64 now)
+{
+	const struct ndp_score *s = &peer->path[peer->probed].data;
+
+	return s->state == NDP_PATH_PROBED && s->until > now;
+}
+
+/* A packet goes along a path to see whether it is back. */
+static void ndp_path_probe(struct ndp_peer *peer, bool control, u16 i, u64 now)
+{
+	struct ndp_score *s = ndp_path_score(peer, control, i);
+
+	WRITE_ONCE(s->state, NDP_PATH_PROBED);
+	WRITE_ONCE(s->until, now + s->out_ns);
+	if (!control)
+		peer->probed = i;
+}
+
+/*
+ * May a packet go along a path that was left out?  One whose time out is over is probed
+ * with one packet; the next goes when the probe was not reported lost or trimmed.
+ */
+static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i)
+{
+	struct ndp_score *s = ndp_path_score(peer, control, i);
+	u64 now = ktime_get_ns();
+	bool back;
+
+	spin_lock(&peer->lock);
+	back = s->state == NDP_PATH_USED || s->until <= now;
+	if (s->state == NDP_PATH_OUT && !control && ndp_path_is_probing(peer, now))
+		back = false;
+	if (back && s->state == NDP_PATH_OUT)
+		ndp_path_probe(peer, control, i, now);
+	else if (back)
+		WRITE_ONCE(s->state, NDP_PATH_USED);
+	spin_unlock(&peer->lock);
+	return back;
+}
+
+/* All paths are left out: which comes back first?  One that is due is probed. */
+static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored)
+{
+	u64 at, first = U64_MAX, now = ktime_get_ns();
+	const struct ndp_score *s;
+	u16 i, best = 0;
+
+	spin_lock(&peer->lock);
+	for (i = 0; i < peer->n; i++) {
+		s = ndp_path_score(peer, control, i);
+		at = s->state == NDP_PATH_USED ? 0 : s->until;
+		if (at < first) {
+			first = at;
 			best = i;
 		}
 	}
-	if (!len) {
-		swap(round->order[best], round->order[0]);
-		len = 1;
-	}
-	round->len = len;
+	s = ndp_path_score(peer, control, best);
+	if (scored && s->state == NDP_PATH_OUT && s->until <= now)
+		ndp_path_probe(peer, control, best, now);
+	spin_unlock(&peer->lock);
+	return best;
+}
+
+/*
+ * Which of @n is at place @pos of the permutation @seed?  Each step maps the numbers of
+ * so many bits onto themselves; what is not below @n goes through all steps again.  With
+ * fewer than eight steps some paths follow others too often (ndp_path_test_pairs()).
+ */
+static u16 ndp_round_at(u64 seed, u16 pos, u16 n)
+{
+	u32 bits = n > 1 ? ilog2(n - 1) + 1 : 1;
+	u32 mask = BIT(bits) - 1, shift = (bits + 1) / 2, x = pos;
+	u64 key;
+
+	do {
+		for (key = seed; key; key >>= 8) {
+			x = (x + key) * ((key >> 3) | 1) & mask;
+			x ^= x >> shift;
+		}
+	} while (x >= n);
+	return x;
+}
+
+static u16 ndp_round_next(struct ndp_round *round, u16 n)
+{
+	if (round->pos >= n)
+		round->pos = 0;
+	/* The highest bit keeps the number of steps the same. */
+	if (!round->pos)
+		round->seed = get_random_u64() | BIT_ULL(63);
+	return ndp_round_at(round->seed, round->pos++, n);
 }
 
 /**
  * ndp_path_next - the path to use next
- * @paths:	a connection's paths
- * @round:	its round of DATA or of control
+ * @np:		connection
+ * @control:	for anything but DATA
  *
  * Return: index of the path.
  */
-u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
+u16 ndp_path_next(struct ndp_sock *np, bool control)
 {
-	u16 i, j;
+	struct ndp_round *round = control ? &np->control_round : &np->data_round;
+	/* Who is not scored would probe in vain. */
+	bool scored = ndp_path_is_scored(np, 0);
+	struct ndp_peer *peer = np->peer;
+	struct ndp_score *s;
+	u16 i, tries;
 
-	if (round->pos >= round->len) {
-		for (i = paths->n - 1; i > 0; i--) {
-			/*
-			 * swap() evaluates its arguments twice, so draw the random number
-			 * before.
-			 */
-			j = get_random_u32_below(i + 1);
-			swap(round->order[i], round->order[j]);
-		}
-		if (round->left_out)
-			ndp_round_choose(paths, round);
-		else
-			round->len = paths->n;
-		round->pos = 0;
+	for (tries = 0; tries < peer->n; tries++) {
+		i = ndp_round_next(round, peer->n);
+		s = ndp_path_score(peer, control, i);
+		if (likely(READ_ONCE(s->state) == NDP_PATH_USED))
+			return i;
+		if (scored && READ_ONCE(s->until) <= ktime_get_ns() &&
+		    ndp_path_is_back(peer, control, i))
+			return i;
 	}
-	return round->order[round->pos++];
+	return ndp_path_first_back(peer, control, scored);
 }
 
 /**
@@ -517,15 +420,40 @@ u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round)
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path)
 {
-	const struct sock *sk = &np->inet.sk;
+	const struct ndp_peer_key *key = &np->peer->key;
 
 	return (struct ndp_flow) {
-		.saddr = np->local,
+		.saddr = key->saddr,
 		.daddr = path->daddr,
 		.sport = path->sport,
-		.mark = path->mark ?: READ_ONCE(sk->sk_mark),
-		.oif = sk->sk_bound_dev_if,
+		.mark = path->mark ?: key->mark,
+		.oif = key->oif,
+		.uid = KUIDT_INIT(key->uid),
+		.flags = key->flags,
 	};
+}
+
+/* Look up the route of a path.  Context: as ndp_path_dst(). */
+static struct dst_entry *ndp_path_route(struct ndp_sock *np, struct ndp_path *path)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct ndp_flow flow = ndp_path_flow(np, path);
+	struct dst_entry *dst, *old;
+
+	dst = ndp_ip_route(sock_net(sk), sk, &flow);
+	spin_lock(&np->peer->lock);
+	old = rcu_dereference_protected(path->dst, lockdep_is_held(&np->peer->lock));
+	if (IS_ERR(dst)) {
+		RCU_INIT_POINTER(path->dst, NULL);
+	} else {
+		/* The path's reference, beside the caller's. */
+		dst_hold(dst);
+		WRITE_ONCE(path->cookie, ndp_ip_cookie(dst));
+		rcu_assign_pointer(path->dst, dst);
+	}
+	spin_unlock(&np->peer->lock);
+	dst_release(old);
+	return dst;
 }
 
 /**
@@ -533,38 +461,23 @@ struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
  * @np:		connection
  * @path:	one of its paths
  *
- * Context: np->lock held, or nobody else sees @np.
- * Return: route, owned by the path, or ERR_PTR.
+ * Another processor may replace the path's route meanwhile.  A cookie that is not this
+ * route's costs a lookup, or one packet by the route of before.
+ *
+ * Context: np->lock held, or nobody else sees @np; softirqs off.
+ * Return: route with a reference, or ERR_PTR.
  */
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct dst_entry *dst;
-	struct ndp_flow flow;
 
-	if (path->dst && dst_check(path->dst, path->cookie))
-		return path->dst;
-	dst_release(path->dst);
-	path->dst = NULL;
-	flow = ndp_path_flow(np, path);
-	dst = ndp_ip_route(sock_net(sk), sk, &flow);
-	if (IS_ERR(dst))
+	rcu_read_lock();
+	dst = rcu_dereference(path->dst);
+	if (dst && !dst_hold_safe(dst))
+		dst = NULL;
+	rcu_read_unlock();
+	if (dst && dst_check(dst, READ_ONCE(path->cookie)))
 		return dst;
-	path->cookie = ndp_ip_cookie(dst);
-	path->dst = dst;
-	return dst;
-}
-
-/* Context: no reader is left. */
-void ndp_path_table_exit(struct ndp_net *nn)
-{
-	struct ndp_path_dst *dst, *next_dst;
-	struct ndp_path_spec *spec, *next;
-
-	list_for_each_entry_safe(dst, next_dst, &nn->path_dsts, list) {
-		list_for_each_entry_safe(spec, next, &dst->paths, list)
-			kfree(spec);
-		kfree(dst);
-	}
-	rhashtable_destroy(&nn->path_table);
+	dst_release(dst);
+	return ndp_path_route(np, path);
 }

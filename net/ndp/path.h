@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, paths to a peer and what they carry (NDP paper, section 3.1.1).
+ * AF_NDP, peers, the paths to them and what they carry (NDP paper, section 3.1.1).
  */
 #ifndef _NDP_PATH_H
 #define _NDP_PATH_H
@@ -8,123 +8,6 @@
 #include "ip.h"
 
 struct ndp_sock;
-
-/* How a path is treated. */
-enum ndp_path_state {
-	NDP_PATH_USED,
-	NDP_PATH_OUT,		/* left out of the permutation */
-	NDP_PATH_PROBED,	/* one packet went along it, to see */
-};
-
-/**
- * struct ndp_score - what became lately of what went along a path (section 3.2.3)
- * @good:	arrived
- * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive
- * @level:	doublings of the time for which it is left out next
- * @state:	enum ndp_path_state
- * @out_ns:	for how long it was left out last
- * @until:	not used until then, ktime_get_ns(), unless @state is used
- */
-struct ndp_score {
-	u16			good;
-	u16			trimmed;
-	u16			lost;
-	u8			level;
-	u8			state;
-	u64			out_ns;
-	u64			until;
-};
-
-/**
- * struct ndp_path - one way to the peer
- * @daddr:	peer's address or alias that selects it
- * @sport:	UDP source port, the ECMP entropy
- * @mark:	routing mark, 0 for the socket's
- * @dst:	route, revalidated at each use
- * @cookie:	for that
- * @mtu:	its MTU when it was used last, 0: not yet
- * @acks:	packets acknowledged that went this way
- * @nacks:	packets trimmed on it
- * @losses:	packets lost on it
- * @data:	DATA of late
- * @control:	answers of late; what was not heard to be lost is good
- */
-struct ndp_path {
-	struct in6_addr		daddr;
-	__be16			sport;
-	u32			mark;
-	u32			cookie;
-	u32			mtu;
-	struct dst_entry	*dst;
-	u32			acks;
-	u32			nacks;
-	u32			losses;
-	struct ndp_score	data;
-	struct ndp_score	control;
-};
-
-/**
- * struct ndp_round - a permutation of the paths being used up
- * @order:	indices of all paths, those in use first
- * @pos:	next to use; at the end a fresh permutation is drawn
- * @len:	how many are in use
- * @left_out:	some path is not used
- * @good:	sums over the scores of all paths
- * @trimmed:
- * @lost:
- */
-struct ndp_round {
-	u16			*order;
-	u16			pos;
-	u16			len;
-	bool			left_out;
-	u32			good;
-	u32			trimmed;
-	u32			lost;
-};
-
-/**
- * struct ndp_answered - by which path a packet was answered
- * @psn:	packet
- * @path:	path of the answer
- */
-struct ndp_answered {
-	u32			psn;
-	u16			path;
-};
-
-/* The latest packets whose answers are remembered. */
-#define NDP_ANSWERED		64
-
-/**
- * struct ndp_paths - the paths of a connection
- * @n:		how many
- * @data:	round of DATA
- * @control:	round of everything else
- * @answered:	by PSN, modulo
- * @path:	the paths
- */
-struct ndp_paths {
-	u16			n;
-	struct ndp_round	data;
-	struct ndp_round	control;
-	struct ndp_answered	answered[NDP_ANSWERED];
-	struct ndp_path		path[];
-};
-
-/* path.c */
-int ndp_paths_init(struct ndp_sock *np);
-void ndp_paths_free(struct ndp_sock *np);
-u16 ndp_path_next(struct ndp_paths *paths, struct ndp_round *round);
-void ndp_path_good(struct ndp_paths *paths, u16 i);
-void ndp_path_trimmed(struct ndp_sock *np, u16 i);
-void ndp_path_lost(struct ndp_sock *np, u16 i);
-void ndp_path_answered(struct ndp_paths *paths, u32 psn, u16 i);
-void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
-struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
-			      const struct ndp_path *path);
-struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
 
 /**
  * struct ndp_path_spec - one configured path
@@ -162,6 +45,7 @@ struct ndp_path_prefix {
  * @list:	in ndp_net.path_dsts, longest prefix first
  * @prefix:	which addresses
  * @n:		number of paths
+ * @gen:	ndp_net.path_gen when they changed last
  * @paths:	struct ndp_path_spec
  * @rcu:	for readers
  */
@@ -170,16 +54,200 @@ struct ndp_path_dst {
 	struct list_head	list;
 	struct ndp_path_prefix	prefix;
 	u16			n;
+	u32			gen;
 	struct list_head	paths;
 	struct rcu_head		rcu;
 };
 
+/* path_table.c */
 int ndp_path_table_init(struct ndp_net *nn);
 void ndp_path_table_exit(struct ndp_net *nn);
 struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
 					 const struct ndp_path_prefix *prefix);
 int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst);
 void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst);
+void ndp_path_changed(struct ndp_net *nn, struct ndp_path_dst *dst);
+const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
+					       const struct in6_addr *daddr);
+struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
+			       const struct ndp_path_spec *spec,
+			       const struct in6_addr *daddr);
+
+/* How a path is treated. */
+enum ndp_path_state {
+	NDP_PATH_USED,
+	NDP_PATH_OUT,		/* left out of the permutation */
+	NDP_PATH_PROBED,	/* one packet went along it, to see */
+};
+
+/**
+ * struct ndp_score - what became lately of what went along a path (section 3.2.3)
+ * @good:	arrived
+ * @trimmed:	arrived trimmed, or came back
+ * @lost:	did not arrive
+ * @level:	doublings of the time for which it is left out next
+ * @state:	enum ndp_path_state; read without the lock
+ * @out_ns:	for how long it was left out last
+ * @until:	not used until then, ktime_get_ns(), unless @state is used
+ */
+struct ndp_score {
+	u16			good;
+	u16			trimmed;
+	u16			lost;
+	u8			level;
+	u8			state;
+	u64			out_ns;
+	u64			until;
+};
+
+/**
+ * struct ndp_path - one way to the peer
+ * @daddr:	peer's address or alias that selects it
+ * @sport:	UDP source port, the ECMP entropy
+ * @mark:	routing mark, 0 for the socket's
+ * @cookie:	to check @dst by
+ * @mtu:	its MTU when it was used last, 0: not yet
+ * @dst:	route, revalidated at each use; read under RCU
+ * @acks:	packets acknowledged that went this way
+ * @nacks:	packets trimmed on it
+ * @losses:	packets lost on it
+ * @data:	DATA of late
+ * @control:	answers of late; what was not heard to be lost is good
+ */
+struct ndp_path {
+	struct in6_addr		daddr;
+	__be16			sport;
+	u32			mark;
+	u32			cookie;
+	u32			mtu;
+	struct dst_entry __rcu	*dst;
+	u32			acks;
+	u32			nacks;
+	u32			losses;
+	struct ndp_score	data;
+	struct ndp_score	control;
+};
+
+/**
+ * struct ndp_tally - sums over the scores of all paths
+ * @good:	arrived
+ * @trimmed:	arrived trimmed, or came back
+ * @lost:	did not arrive
+ */
+struct ndp_tally {
+	u32			good;
+	u32			trimmed;
+	u32			lost;
+};
+
+/**
+ * struct ndp_peer_key - whose connections share paths
+ * @daddr:	the peer's address
+ * @saddr:	ours
+ * @mark:	routing mark of the sockets
+ * @oif:	device that they are bound to, 0: none
+ * @uid:	whose they are; rules of routing may ask for it
+ * @flags:	of their flows, likewise
+ */
+struct ndp_peer_key {
+	struct in6_addr		daddr;
+	struct in6_addr		saddr;
+	u32			mark;
+	int			oif;
+	u32			uid;
+	u32			flags;
+};
+
+/**
+ * struct ndp_peer - a host that connections go to, and the paths to it
+ * @node:	in ndp_net.peers while @hashed
+ * @key:	which
+ * @conns:	connections that have it
+ * @hashed:	new connections find it; under ndp_net.peer_lock
+ * @gen:	ndp_net.path_gen when its paths were found to be those of today
+ * @conf_gen:	ndp_path_dst.gen of those that are configured, 0: they are random
+ * @idle:	in ndp_net.idle_peers while no connection has it
+ * @idle_since:	since when that is so, ktime_get_ns()
+ * @rcu:	for lookups
+ * @n:		how many paths
+ * @lock:	guards all below; the writing of it where it is read without
+ * @srtt_ns:	smoothed RTT of all its connections, 0 without a sample
+ * @rttvar_ns:	its deviation
+ * @rto_ns:	retransmission timeout by these; what a link needs at least not regarded
+ * @mtu:	smallest of all paths that were used
+ * @probed:	path that DATA was sent along last to see whether it is back
+ * @data:	tally of DATA
+ * @control:	tally of answers
+ * @path:	the paths
+ */
+struct ndp_peer {
+	struct rhash_head	node;
+	struct ndp_peer_key	key;
+	refcount_t		conns;
+	bool			hashed;
+	u32			gen;
+	u32			conf_gen;
+	struct list_head	idle;
+	u64			idle_since;
+	struct rcu_head		rcu;
+	u16			n;
+
+	spinlock_t		lock ____cacheline_aligned_in_smp;
+	u64			srtt_ns;
+	u64			rttvar_ns;
+	u64			rto_ns;
+	u32			mtu;
+	u16			probed;
+	struct ndp_tally	data;
+	struct ndp_tally	control;
+	struct ndp_path		path[];
+};
+
+/**
+ * struct ndp_round - a connection's place in a permutation of the paths
+ * @seed:	chooses the permutation
+ * @pos:	next place; at 0 another is drawn
+ */
+struct ndp_round {
+	u64			seed;
+	u16			pos;
+};
+
+/**
+ * struct ndp_answered - by which path a packet was answered
+ * @tag:	its PSN divided by NDP_ANSWERED, the low bits
+ * @path:	path of the answer
+ */
+struct ndp_answered {
+	u8			tag;
+	u8			path;
+};
+
+/* The latest packets whose answers are remembered. */
+#define NDP_ANSWERED		64
+
+/* peer.c */
+int ndp_peer_net_init(struct ndp_net *nn);
+void ndp_peer_net_pre_exit(struct ndp_net *nn);
+void ndp_peer_net_exit(struct ndp_net *nn);
+struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n);
+int ndp_peer_join(struct ndp_sock *np);
+void ndp_peer_leave(struct ndp_sock *np);
+void ndp_peer_follow(struct ndp_sock *np);
+void ndp_peer_walk(struct rhashtable_iter *walk,
+		   int (*visit)(struct ndp_peer *peer, void *arg), void *arg);
+
+/* path.c */
+u16 ndp_path_next(struct ndp_sock *np, bool control);
+void ndp_path_good(struct ndp_sock *np, u16 i);
+void ndp_path_trimmed(struct ndp_sock *np, u16 i);
+void ndp_path_lost(struct ndp_sock *np, u16 i);
+void ndp_path_heard(struct ndp_sock *np);
+void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i);
+void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
+struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
+			      const struct ndp_path *path);
+struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
 
 /* mtu.c */
 void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,

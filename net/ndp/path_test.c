@@ -5,62 +5,121 @@
 #include <kunit/test.h>
 #include "path.c"
 
+/* A connection with @n paths that its peer has answered. */
+static struct ndp_sock *ndp_path_test_sock(struct kunit *test, u16 n)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	struct ndp_peer *peer;
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	peer = kunit_kzalloc(test, struct_size(peer, path, n), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, peer);
+	spin_lock_init(&peer->lock);
+	peer->n = n;
+	np->peer = peer;
+	np->answered = true;
+	return np;
+}
+
 static void ndp_path_test_rounds(struct kunit *test)
 {
-	static const u16 sizes[] = { 1, 2, 3, 16, 64 };
-	struct ndp_paths *paths;
+	static const u16 sizes[] = { 1, 2, 3, 16, 33, 64 };
+	struct ndp_sock *np;
 	int round, k;
 	u64 seen;
 	u16 i;
 
 	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
-		paths = ndp_paths_alloc(sizes[k]);
-		KUNIT_ASSERT_NOT_NULL(test, paths);
+		np = ndp_path_test_sock(test, sizes[k]);
 		for (round = 0; round < 100; round++) {
 			seen = 0;
 			for (i = 0; i < sizes[k]; i++)
-				seen |= BIT_ULL(ndp_path_next(paths, &paths->data));
+				seen |= BIT_ULL(ndp_path_next(np, false));
 			KUNIT_EXPECT_EQ(test, seen, GENMASK_ULL(sizes[k] - 1, 0));
 		}
-		kfree(paths);
 	}
 }
 
 /* Every path stands at every place as often: 6000 rounds, 6 sigma. */
 static void ndp_path_test_uniform(struct kunit *test)
 {
-	struct ndp_paths *paths = ndp_paths_alloc(4);
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
 	int at[4][4] = { };
 	int round, i, j;
 
-	KUNIT_ASSERT_NOT_NULL(test, paths);
 	for (round = 0; round < 6000; round++)
 		for (i = 0; i < 4; i++)
-			at[i][ndp_path_next(paths, &paths->data)]++;
+			at[i][ndp_path_next(np, false)]++;
 	for (i = 0; i < 4; i++) {
 		for (j = 0; j < 4; j++) {
 			KUNIT_EXPECT_GT(test, at[i][j], 1500 - 201);
 			KUNIT_EXPECT_LT(test, at[i][j], 1500 + 201);
 		}
 	}
-	kfree(paths);
+}
+
+/*
+ * And follows every other as often: two senders do not fall into step.  31 pairs in each
+ * of 32000 rounds, 1000 of each of 32 * 31 kinds, 6 sigma.
+ */
+static void ndp_path_test_pairs(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 32);
+	int (*after)[32] = kunit_kzalloc(test, 32 * sizeof(*after), GFP_KERNEL);
+	u16 before, path;
+	int round, i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, after);
+	for (round = 0; round < 32000; round++) {
+		before = ndp_path_next(np, false);
+		for (i = 1; i < 32; i++) {
+			path = ndp_path_next(np, false);
+			after[before][path]++;
+			before = path;
+		}
+	}
+	for (i = 0; i < 32; i++) {
+		for (j = 0; j < 32; j++) {
+			if (i == j)
+				continue;
+			KUNIT_EXPECT_GT(test, after[i][j], 1000 - 190);
+			KUNIT_EXPECT_LT(test, after[i][j], 1000 + 190);
+		}
+	}
 }
 
 /* Control has a round of its own. */
 static void ndp_path_test_separate(struct kunit *test)
 {
-	struct ndp_paths *paths = ndp_paths_alloc(8);
+	struct ndp_sock *np = ndp_path_test_sock(test, 8);
 	u64 data = 0, control = 0;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, paths);
 	for (i = 0; i < 8; i++) {
-		data |= BIT_ULL(ndp_path_next(paths, &paths->data));
-		control |= BIT_ULL(ndp_path_next(paths, &paths->control));
+		data |= BIT_ULL(ndp_path_next(np, false));
+		control |= BIT_ULL(ndp_path_next(np, true));
 	}
 	KUNIT_EXPECT_EQ(test, data, 0xffULL);
 	KUNIT_EXPECT_EQ(test, control, 0xffULL);
-	kfree(paths);
+}
+
+/* Another peer may have fewer paths: the round begins anew. */
+static void ndp_path_test_fewer(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 64);
+	struct ndp_sock *other = ndp_path_test_sock(test, 5);
+	u64 seen = 0;
+	int i;
+
+	for (i = 0; i < 40; i++)
+		ndp_path_next(np, false);
+	np->peer = other->peer;
+	for (i = 0; i < 5; i++)
+		seen |= BIT_ULL(ndp_path_next(np, false));
+	KUNIT_EXPECT_EQ(test, seen, 0x1fULL);
+	/* News of the other's paths are none. */
+	ndp_path_lost(np, 63);
+	KUNIT_EXPECT_EQ(test, np->peer->data.lost, 0);
 }
 
 static void ndp_path_test_outlier(struct kunit *test)
@@ -83,106 +142,174 @@ static void ndp_path_test_outlier(struct kunit *test)
 }
 
 /* How often each path was used in @n rounds. */
-static void ndp_path_use(struct ndp_paths *paths, int n, int *used)
+static void ndp_path_use(struct ndp_sock *np, int n, int *used)
 {
 	int i;
 
-	memset(used, 0, paths->n * sizeof(*used));
-	for (i = 0; i < n * paths->n; i++)
-		used[ndp_path_next(paths, &paths->data)]++;
+	np->data_round.pos = 0;
+	memset(used, 0, np->peer->n * sizeof(*used));
+	for (i = 0; i < n * np->peer->n; i++)
+		used[ndp_path_next(np, false)]++;
 }
 
 /* What is bad is left out, comes back, and is left out for longer. */
 static void ndp_path_test_left_out(struct kunit *test)
 {
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
-	struct ndp_score *bad;
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	struct ndp_score *bad = &np->peer->path[2].data;
 	int used[4], i;
 	u64 first;
 
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->paths = ndp_paths_alloc(4);
-	KUNIT_ASSERT_NOT_NULL(test, np->paths);
-	bad = &np->paths->path[2].data;
 	for (i = 0; i < 40; i++)
-		ndp_path_good(np->paths, i % 4);
+		ndp_path_good(np, i % 4);
 	ndp_path_trimmed(np, 2);
 	KUNIT_EXPECT_EQ(test, bad->state, NDP_PATH_USED);
 	for (i = 0; i < 20 && bad->state == NDP_PATH_USED; i++)
 		ndp_path_trimmed(np, 2);
 	KUNIT_EXPECT_LT(test, i, 8);
 	KUNIT_EXPECT_EQ(test, bad->state, NDP_PATH_OUT);
-	KUNIT_EXPECT_EQ(test, np->paths->data.good, 30);
-	KUNIT_EXPECT_EQ(test, np->paths->data.trimmed, 0);
-	ndp_path_use(np->paths, 10, used);
+	KUNIT_EXPECT_EQ(test, np->peer->data.good, 30);
+	KUNIT_EXPECT_EQ(test, np->peer->data.trimmed, 0);
+	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 0);
 
 	/* The time is over: one packet goes there, to see. */
 	first = bad->out_ns;
 	bad->until = 1;
-	ndp_path_use(np->paths, 10, used);
+	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 1);
 	KUNIT_EXPECT_EQ(test, bad->state, NDP_PATH_PROBED);
 	/* The first bad news is enough now. */
 	ndp_path_trimmed(np, 2);
 	KUNIT_EXPECT_EQ(test, bad->out_ns, 2 * first);
 	KUNIT_EXPECT_EQ(test, bad->level, 2);
-	ndp_path_use(np->paths, 10, used);
+	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 0);
 
 	/* Good news, and it is one of them. */
 	bad->until = 1;
-	ndp_path_use(np->paths, 10, used);
-	ndp_path_good(np->paths, 2);
+	ndp_path_use(np, 10, used);
+	ndp_path_good(np, 2);
 	KUNIT_EXPECT_EQ(test, bad->state, NDP_PATH_USED);
-	np->paths->data.pos = np->paths->data.len;
-	ndp_path_use(np->paths, 10, used);
+	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 10);
-	kfree(np->paths);
 }
 
 /* All are lost on: the one that comes back first is used. */
 static void ndp_path_test_all_out(struct kunit *test)
 {
-	struct ndp_paths *paths = ndp_paths_alloc(4);
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
 	u64 now = ktime_get_ns();
 	int used[4], i;
 
-	KUNIT_ASSERT_NOT_NULL(test, paths);
 	for (i = 0; i < 4; i++) {
-		paths->path[i].data.state = NDP_PATH_OUT;
-		paths->path[i].data.until = now + NSEC_PER_SEC * (i == 3 ? 1 : 5 + i);
+		np->peer->path[i].data.state = NDP_PATH_OUT;
+		np->peer->path[i].data.until = now + NSEC_PER_SEC * (i == 3 ? 1 : 5 + i);
 	}
-	paths->data.left_out = true;
-	ndp_path_use(paths, 5, used);
+	ndp_path_use(np, 5, used);
 	KUNIT_EXPECT_EQ(test, used[3], 20);
-	kfree(paths);
 }
 
 /* An answer that was lost is charged to the path that it took. */
 static void ndp_path_test_answers(struct kunit *test)
 {
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
 	u32 psn;
 
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	np->paths = ndp_paths_alloc(4);
-	KUNIT_ASSERT_NOT_NULL(test, np->paths);
 	for (psn = 0; psn < 40; psn++)
-		ndp_path_answered(np->paths, psn, psn % 4);
+		ndp_path_answered(np, psn, psn % 4);
 	ndp_path_answer_lost(np, 33);
-	KUNIT_EXPECT_EQ(test, np->paths->path[1].control.state, NDP_PATH_OUT);
-	KUNIT_EXPECT_EQ(test, np->paths->path[0].control.state, NDP_PATH_USED);
+	KUNIT_EXPECT_EQ(test, np->peer->path[1].control.state, NDP_PATH_OUT);
+	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
 	/* Too long ago to be known. */
 	ndp_path_answer_lost(np, 33 + NDP_ANSWERED);
-	KUNIT_EXPECT_EQ(test, np->paths->path[0].control.state, NDP_PATH_USED);
-	kfree(np->paths);
+	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
+}
+
+/* Who may not be where he says, or has not said anything yet, tells nothing of paths. */
+static void ndp_path_test_not_scored(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		np->answered = i & 1;
+		np->unverified_at = i & 1 ? ndp_to_sk(np) : NULL;
+		ndp_path_lost(np, 1);
+		ndp_path_trimmed(np, 2);
+		ndp_path_good(np, 3);
+		ndp_path_answered(np, i, 0);
+		ndp_path_answer_lost(np, i);
+	}
+	np->opening_lost = false;
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, np->peer->path[i].data.state, NDP_PATH_USED);
+		KUNIT_EXPECT_EQ(test, np->peer->path[i].control.state, NDP_PATH_USED);
+	}
+	KUNIT_EXPECT_EQ(test, np->peer->data.good, 0);
+	KUNIT_EXPECT_EQ(test, np->peer->control.good, 0);
+
+	/* Nor does he find out whether a path is back, while another is used. */
+	np->peer->path[2].data.state = NDP_PATH_OUT;
+	np->peer->path[2].data.until = 1;
+	for (i = 0; i < 40; i++)
+		KUNIT_EXPECT_NE(test, ndp_path_next(np, false), 2);
+	KUNIT_EXPECT_EQ(test, np->peer->path[2].data.state, NDP_PATH_OUT);
+}
+
+/* One packet goes along a bad path at a time, and one along each when all are bad. */
+static void ndp_path_test_probes(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 8);
+	int used[8], i, probed = 0;
+
+	for (i = 1; i < 8; i++) {
+		np->peer->path[i].data.state = NDP_PATH_OUT;
+		np->peer->path[i].data.out_ns = NSEC_PER_SEC;
+		np->peer->path[i].data.until = i;
+	}
+	ndp_path_use(np, 10, used);
+	for (i = 1; i < 8; i++)
+		probed += used[i];
+	KUNIT_EXPECT_EQ(test, probed, 1);
+	ndp_path_good(np, np->peer->probed);
+	ndp_path_use(np, 10, used);
+	KUNIT_EXPECT_EQ(test, np->peer->path[np->peer->probed].data.state,
+			NDP_PATH_PROBED);
+
+	for (i = 0; i < 8; i++) {
+		np->peer->path[i].data.state = NDP_PATH_OUT;
+		np->peer->path[i].data.out_ns = NSEC_PER_SEC;
+		np->peer->path[i].data.until = i + 1;
+	}
+	ndp_path_use(np, 1, used);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, used[i], 1);
+}
+
+/* An opening that was lost counts when the peer is heard. */
+static void ndp_path_test_opening(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+
+	np->answered = false;
+	ndp_path_lost(np, 3);
+	KUNIT_EXPECT_EQ(test, np->peer->path[3].losses, 0);
+	np->answered = true;
+	ndp_path_heard(np);
+	ndp_path_heard(np);
+	KUNIT_EXPECT_EQ(test, np->peer->path[3].losses, 1);
 }
 
 static struct kunit_case ndp_path_cases[] = {
 	KUNIT_CASE(ndp_path_test_rounds),
 	KUNIT_CASE(ndp_path_test_uniform),
+	KUNIT_CASE(ndp_path_test_pairs),
 	KUNIT_CASE(ndp_path_test_separate),
+	KUNIT_CASE(ndp_path_test_fewer),
+	KUNIT_CASE(ndp_path_test_not_scored),
+	KUNIT_CASE(ndp_path_test_probes),
+	KUNIT_CASE(ndp_path_test_opening),
 	KUNIT_CASE(ndp_path_test_outlier),
 	KUNIT_CASE(ndp_path_test_left_out),
 	KUNIT_CASE(ndp_path_test_all_out),

@@ -167,7 +167,7 @@ static void ndp_pull_grant(struct ndp_sock *np)
 	ps->sent++;
 	np->promised++;
 	ps->low_waits = false;
-	np->info.pulls_out++;
+	np->counters.pulls_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
 }
 
@@ -633,7 +633,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (!q->pushed_in)
 		ndp_pullq_drain(q, ndp_pull_cost(np), now);
 	ndp_pullq_adapt_rate(q);
-	q->epoch_end = now + max(np->srtt_ns, np->rto_ns / 3);
+	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:
 	spin_unlock(&q->lock);
 }

@@ -79,7 +79,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 	}
 	if (skb->len) {
-		np->info.bytes_received += skb->len;
+		np->counters.bytes_received += skb->len;
 		WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
 		WRITE_ONCE(np->rcv_msgs, np->rcv_msgs + ndp_rx_cb(skb)->eom);
 		__skb_queue_tail(&sk->sk_receive_queue, skb);

@@ -30,7 +30,10 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		    enum ndp_type type, u8 flags, u64 cookie)
 {
 	const struct ndphdr *in = ndp_hdr(skb);
-	struct ndp_flow flow = { .sport = udp_hdr(skb)->source };
+	struct ndp_flow flow = {
+		.sport = udp_hdr(skb)->source,
+		.uid = sock_net_uid(net, NULL),
+	};
 	struct dst_entry *dst;
 	struct sk_buff *out;
 	struct ndphdr *nh;

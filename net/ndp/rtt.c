@@ -12,9 +12,15 @@
  * even when the packet was sent again meanwhile: too short a timeout is found out by the
  * first answer, and does not keep itself alive by leaving no packet to take samples of
  * (as with Karn's rule alone; compare Eifel, RFC 3522).
+ *
+ * The estimate is the peer's: all connections to it add their samples, and a fresh one
+ * begins with it (RFC 9040).  The floor and the backoff are a connection's own.
  */
 #include "conn.h"
 #include "device.h"
+
+/* A host that stood still for longer says nothing about the network. */
+#define NDP_RTT_MAX		(1000 * NDP_MSEC)
 
 /* Headers that a switch serves per data packet. */
 #define NDP_SWITCH_WEIGHT	10
@@ -22,51 +28,49 @@
 #define NDP_SWITCH_HOPS		6
 
 /**
- * ndp_rto_init - least timeout, and that before the first RTT sample
- * @np:		connection with paths and mss
+ * ndp_rto_init - least timeout
+ * @np:		connection with a peer and mss
+ * @rate:	of its link, bit/s
  *
  * The queueing of a full fabric: twice six hops whose data queue is full, and
  * once a full header queue, at the receiver's link after an incast.  That one
  * holds as many bytes as the data queue (section 3.1) and takes long to drain,
- * because a data packet goes after every ten headers.  Or 1 ms.  Before there is
- * a sample also three idle round trips.
+ * because a data packet goes after every ten headers.  Or 1 ms.
  */
-void ndp_rto_init(struct ndp_sock *np)
+void ndp_rto_init(struct ndp_sock *np, u64 rate)
 {
-	const struct net *net = sock_net(ndp_to_sk(np));
-	struct dst_entry *dst = np->paths->path[0].dst;
 	u32 header = ndp_outer_len(np) + NDP_HDR_LEN;
 	u32 packet = np->mss + header;
 	u32 headers = NDP_SWITCH_LIMIT * packet / header;
-	u64 bytes, queueing, rate = NDP_RATE_DEFAULT;
-	u64 rtt = READ_ONCE(ndp_pernet(net)->base_rtt_us) * 1000ULL;
+	u64 bytes, queueing;
 
-	if (dst)
-		rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
 	bytes = 2ULL * NDP_SWITCH_HOPS * (NDP_SWITCH_LIMIT + 1) * packet;
 	bytes += headers * (header + NDP_ETH_OVERHEAD) +
 		 headers / NDP_SWITCH_WEIGHT * (packet + NDP_ETH_OVERHEAD);
 	queueing = div64_u64(8 * bytes * NSEC_PER_SEC, rate);
 	np->rto_floor_ns = max(NDP_RTO_MIN, queueing);
-	np->rto_ns = max(np->rto_floor_ns, 3 * rtt);
-	np->probe_ns = max(NDP_PROBE_MIN, np->rto_ns);
+	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
 }
 
-/* A round trip of a first transmission, from leaving the host to the answer. */
-static void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
+/*
+ * A round trip of a first transmission, from leaving the host to the answer.
+ * Context: peer->lock held.
+ */
+static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns)
 {
-	u64 dev;
+	u64 dev, srtt = peer->srtt_ns, rttvar = peer->rttvar_ns;
 
-	if (!np->srtt_ns) {
-		np->srtt_ns = max(rtt_ns, 1ULL);
-		np->rttvar_ns = rtt_ns / 2;
+	if (!srtt) {
+		srtt = max(rtt_ns, 1ULL);
+		rttvar = rtt_ns / 2;
 	} else {
-		dev = rtt_ns > np->srtt_ns ? rtt_ns - np->srtt_ns :
-					     np->srtt_ns - rtt_ns;
-		np->rttvar_ns = (3 * np->rttvar_ns + dev) / 4;
-		np->srtt_ns = (7 * np->srtt_ns + rtt_ns) / 8;
+		dev = rtt_ns > srtt ? rtt_ns - srtt : srtt - rtt_ns;
+		rttvar = (3 * rttvar + dev) / 4;
+		srtt = (7 * srtt + rtt_ns) / 8;
 	}
-	np->rto_ns = max(np->srtt_ns + 4 * np->rttvar_ns, np->rto_floor_ns);
+	WRITE_ONCE(peer->srtt_ns, srtt);
+	WRITE_ONCE(peer->rttvar_ns, rttvar);
+	WRITE_ONCE(peer->rto_ns, srtt + 4 * rttvar);
 }
 
 /**
@@ -74,7 +78,7 @@ static void ndp_rtt_sample(struct ndp_sock *np, u64 rtt_ns)
  * @np:		connection
  * @cb:		packet
  *
- * Context: np->lock held.
+ * Context: np->lock held, softirqs off.
  */
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
@@ -83,8 +87,11 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	if (cb->rtx)
 		NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS);
 	/* The host's qdisc may have let it go before its time of departure. */
-	if (rtt >= 0)
-		ndp_rtt_sample(np, (u64)rtt << 10);
+	if (rtt < 0)
+		return;
+	spin_lock(&np->peer->lock);
+	ndp_rtt_sample(np->peer, min((u64)rtt << 10, NDP_RTT_MAX));
+	spin_unlock(&np->peer->lock);
 }
 
 /**
@@ -102,4 +109,22 @@ void ndp_rto_back_off(struct ndp_sock *np, u64 now)
 		return;
 	np->backoff++;
 	np->backoff_next = now + ndp_rto(np);
+}
+
+/**
+ * ndp_rtt - what options of a socket tell of round trips
+ * @np:		socket, with a connection or without
+ *
+ * Context: np->lock held.
+ * Return: times.
+ */
+struct ndp_rtt ndp_rtt(const struct ndp_sock *np)
+{
+	if (!np->peer)
+		return (struct ndp_rtt) { .rto_ns = NDP_RTO_MIN };
+	return (struct ndp_rtt) {
+		.srtt_ns = ndp_srtt(np),
+		.rttvar_ns = READ_ONCE(np->peer->rttvar_ns),
+		.rto_ns = ndp_rto(np),
+	};
 }

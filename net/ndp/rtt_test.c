@@ -10,8 +10,10 @@ static struct ndp_sock *ndp_rto_test_sock(struct kunit *test)
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->peer = kunit_kzalloc(test, sizeof(*np->peer), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, np->peer);
+	spin_lock_init(&np->peer->lock);
 	np->rto_floor_ns = NDP_RTO_MIN;
-	np->rto_ns = NDP_RTO_MIN;
 	return np;
 }
 
@@ -21,9 +23,9 @@ static void ndp_rto_test_floor(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		ndp_rtt_sample(np, 50 * NSEC_PER_USEC);
-	KUNIT_EXPECT_EQ(test, np->srtt_ns, 50ULL * NSEC_PER_USEC);
-	KUNIT_EXPECT_LE(test, np->rttvar_ns, 1ULL * NSEC_PER_USEC);
+		ndp_rtt_sample(np->peer, 50 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 50ULL * NSEC_PER_USEC);
+	KUNIT_EXPECT_LE(test, np->peer->rttvar_ns, 1ULL * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
 }
 
@@ -32,14 +34,14 @@ static void ndp_rto_test_estimate(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
 
-	ndp_rtt_sample(np, 4 * NDP_MSEC);
-	KUNIT_EXPECT_EQ(test, np->srtt_ns, 4 * NDP_MSEC);
-	KUNIT_EXPECT_EQ(test, np->rttvar_ns, 2 * NDP_MSEC);
+	ndp_rtt_sample(np->peer, 4 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 4 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 2 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 12 * NDP_MSEC);
 	/* dev = 8 ms: var = (3 * 2 + 8) / 4, srtt = (7 * 4 + 12) / 8 */
-	ndp_rtt_sample(np, 12 * NDP_MSEC);
-	KUNIT_EXPECT_EQ(test, np->srtt_ns, 5 * NDP_MSEC);
-	KUNIT_EXPECT_EQ(test, np->rttvar_ns, 3500 * NSEC_PER_USEC);
+	ndp_rtt_sample(np->peer, 12 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 5 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 3500 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 19 * NDP_MSEC);
 }
 
@@ -51,8 +53,8 @@ static void ndp_rto_test_answer(struct kunit *test)
 	struct ndp_tx_cb cb = { .first_at = now - 5000 };
 
 	ndp_rtt_answer(np, &cb);
-	KUNIT_EXPECT_GE(test, np->srtt_ns, 5000ULL << 10);
-	KUNIT_EXPECT_LT(test, np->srtt_ns, 1000000ULL << 10);
+	KUNIT_EXPECT_GE(test, np->peer->srtt_ns, 5000ULL << 10);
+	KUNIT_EXPECT_LT(test, np->peer->srtt_ns, 1000000ULL << 10);
 }
 
 static void ndp_rto_test_backoff(struct kunit *test)
@@ -64,7 +66,7 @@ static void ndp_rto_test_backoff(struct kunit *test)
 	np->backoff = 200;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MAX);
 	/* An estimate beyond the bound counts as it is. */
-	np->rto_ns = 2 * NDP_RTO_MAX;
+	np->peer->rto_ns = 2 * NDP_RTO_MAX;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 2 * NDP_RTO_MAX);
 }
 

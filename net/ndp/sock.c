@@ -86,7 +86,7 @@ static void ndp_sock_destruct(struct sock *sk)
 
 	sock_set_flag(sk, SOCK_DEAD);
 	ndp_conn_purge(np);
-	ndp_paths_free(np);
+	ndp_peer_leave(np);
 	kfree(np->tomb);
 	ndp_transport_put(np->tp);
 	sk_mem_reclaim_final(sk);
@@ -272,8 +272,8 @@ static void ndp_set_peer_name(struct sock *sk, const struct in6_addr *addr,
 void ndp_set_names(struct sock *sk, const struct in6_addr *local,
 		   const struct in6_addr *peer, __be16 dport)
 {
-	ndp_sk(sk)->local = *local;
-	ndp_sk(sk)->peer = *peer;
+	ndp_sk(sk)->saddr = *local;
+	ndp_sk(sk)->daddr = *peer;
 	ndp_set_local_name(sk, local);
 	ndp_set_peer_name(sk, peer, dport);
 }

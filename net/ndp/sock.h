@@ -73,20 +73,14 @@ struct ndp_sock {
 	s8			priority;
 	/** @partial: NDP_PARTIAL */
 	bool			partial;
+	/** @accepts: listener: a bit for each transport that it takes, 0: all */
+	u32			accepts;
 	/** @iw_opt: NDP_IW */
 	u32			iw_opt;
 	/** @tcp_option: values of SOL_TCP, see tcp_option.c */
 	int			tcp_option[NDP_TCP_OPTIONS];
 
-	/** @tp: transport, its module held; it changes only while there is no connection */
-	const struct ndp_transport *tp;
-	/** @accepts: listener: a bit for each transport that it takes, 0: all */
-	u32			accepts;
-
-	/** @lock: guards all below unless noted */
-	spinlock_t		lock;
-
-	/* Listener. */
+	/* Listener, and child of one. */
 	/** @accept_q: children that nobody accepted yet */
 	struct list_head	accept_q;
 	/** @accept_node: child: in its listener's @accept_q */
@@ -100,88 +94,117 @@ struct ndp_sock {
 	 * get what is sent to their address (verify.c)
 	 */
 	atomic_t		unverified;
-	/**
-	 * @unverified_at: child: its listener while it is one of those, held; under
-	 * @lock
-	 */
-	struct sock		*unverified_at;
 
-	/* The local qdisc and the timer, which may outlast a connection. */
-	/** @throttled: enough of ours is in the qdisc; its leaving goes on */
-	bool			throttled;
-	/** @tx_seq: packets handed to the qdisc */
-	u32			tx_seq;
-	/**
-	 * @tx_departed: of them, gone from it; written by the skb destructor, no lock
-	 */
-	atomic_t		tx_departed;
-	/** @tasklet: goes on with sending after @throttled */
-	struct tasklet_struct	tasklet;
-	/** @tasklet_queued: it will */
-	unsigned long		tasklet_queued;
+	/* The timer. */
 	/** @timer: one timer for all deadlines */
 	struct hrtimer		timer;
 	/**
 	 * @timer_held: it is queued or its handler has not begun: it has a reference
 	 */
 	bool			timer_held;
+
+	/* A packet has left the local qdisc: any processor, no lock; may outlast a connection. */
+	/**
+	 * @tx_departed: of them, gone from it; written by the skb destructor, no lock
+	 */
+	atomic_t		tx_departed ____cacheline_aligned;
+	/** @throttled: enough of ours is in the qdisc; its leaving goes on */
+	bool			throttled;
+	/** @tasklet_queued: it will */
+	unsigned long		tasklet_queued;
+	/** @tasklet: goes on with sending after @throttled */
+	struct tasklet_struct	tasklet;
+
+	/* What each packet needs, in either direction. */
+	/** @lock: guards all below unless noted */
+	spinlock_t		lock ____cacheline_aligned;
+	/** @tx_seq: packets handed to the qdisc */
+	u32			tx_seq;
+	/** @tp: transport, its module held; it changes only while there is no connection */
+	const struct ndp_transport *tp;
+	/**
+	 * @unverified_at: child: its listener while it is one of those, held; under
+	 * @lock
+	 */
+	struct sock		*unverified_at;
 	/** @timer_at: when it runs; U64_MAX: not pending */
 	u64			timer_at;
 
-	/* A connection; from here on ndp_conn_clear() forgets. */
+	/*
+	 * A connection; from here on ndp_conn_clear() forgets.
+	 * Whose packet is it?  Nobody writes this once there is a connection.
+	 */
 	/** @entry: in the demux table while @hashed */
-	struct ndp_entry	entry;
+	struct ndp_entry	entry ____cacheline_aligned;
 	/** @hashed: it is */
 	bool			hashed;
 	/** @acceptor: this end was opened by a packet */
 	bool			acceptor;
 	/** @answered: the peer was heard */
 	bool			answered;
-	/** @cookie: initiator: the last that was asked for, 0: none */
-	u64			cookie;
-	/** @by_cookie: acceptor: opened by one */
-	bool			by_cookie;
-	/**
-	 * @held_back: the limit on what an unverified peer is sent holds something
-	 * back
-	 */
-	bool			held_back;
 	/**
 	 * @path_mask: what path numbers are masked with on the wire, random at the
 	 * acceptor
 	 */
 	u16			path_mask;
+	/** @peer: paths to the peer and what is known of them */
+	struct ndp_peer		*peer;
 	/**
-	 * @unverified_in: bytes that came of the peer while unverified, IP headers
-	 * included
+	 * @silent_since: first send since the peer was heard; 0: nothing outstanding
 	 */
-	u64			unverified_in;
-	/** @unverified_out: and those sent */
-	u64			unverified_out;
-	/** @unverified_since: when that began, ktime_get_ns() */
-	u64			unverified_since;
+	u64			silent_since;
+	/**
+	 * @stalled_since: first PROBE or NACK since the peer took something, 0: none
+	 * was
+	 */
+	u64			stalled_since;
+	/** @backoff_next: the timeout is not doubled again before */
+	u64			backoff_next;
+	/** @rto_floor_ns: least timeout on this link */
+	u64			rto_floor_ns;
+	/** @small_until: packets stay small until then, 0: they do not */
+	u64			small_until;
+	/** @backoff: doublings of the timeout */
+	u32			backoff;
+	/** @keep_probes: sent since the peer was heard */
+	u32			keep_probes;
+	/**
+	 * @local_backoff: doublings of the time until what the host refused is retried
+	 */
+	u32			local_backoff;
+	/** @route_mtu: MTU of all paths that @mss is made for */
+	u32			route_mtu;
+
+	/* Deadlines. */
+	/** @probe_at: when to send a PROBE, 0 for not */
+	u64			probe_at;
+	/** @syn_at: when to send a bare opening, 0 for not */
+	u64			syn_at;
+	/** @cork_at: when a tail held back by MSG_MORE leaves anyway, 0: none is */
+	u64			cork_at;
+	/** @keep_at: when keepalive is due, 0: off */
+	u64			keep_at;
+	/**
+	 * @orphan_since: when the peer of an orphan has last taken something, or the
+	 * socket was closed; 0: a process has it
+	 */
+	u64			orphan_since;
+	/** @transport_at: when the transport's timer is due, 0: never */
+	u64			transport_at;
 	/** @challenge_at: when the peer is challenged next, 0 for not */
 	u64			challenge_at;
-	/** @challenge_ns: time until the challenge after that */
-	u64			challenge_ns;
-	/** @local: our address */
-	struct in6_addr		local;
-	/** @peer: and the peer's */
-	struct in6_addr		peer;
+	/** @probe_ns: interval of PROBEs */
+	u64			probe_ns;
 
 	/* Sender. */
-	/** @sendq: written, not numbered */
-	struct sk_buff_head	sendq;
 	/** @txq: numbered, not acknowledged, by PSN */
-	struct rb_root		txq;
+	struct rb_root		txq ____cacheline_aligned;
 	/** @flight: of them, sent and unanswered, by time of sending */
 	struct list_head	flight;
 	/** @rtx: of them, known trimmed, waiting for a pull */
 	struct list_head	rtx;
 	/** @lost: of them, to be sent again without a pull */
 	struct list_head	lost;
-	/** @isn: first PSN */
-	u32			isn;
 	/** @snd_una: lowest PSN not acknowledged */
 	u32			snd_una;
 	/** @snd_nxt: next PSN */
@@ -196,23 +219,15 @@ struct ndp_sock {
 	u32			rtx_pkts;
 	/** @snd_window: peer's room, by its newest answer */
 	u32			snd_window;
-	/** @window_psn: PSN of that answer */
-	u32			window_psn;
-	/** @window_cum: highest cumulative PSN of the peer's answers (window.c) */
-	u32			window_cum;
-	u32			sendq_bytes;
-	/** @iw: initial window, packets */
-	u32			iw;
 	/** @mss: payload per packet */
 	u32			mss;
+	u32			sendq_bytes;
+	/** @isn: first PSN */
+	u32			isn;
 	/** @large_in: large packets acknowledged, modulo 2^16 */
 	u16			large_in;
 	/** @small_level: doublings of the time for which packets stay small next */
 	u8			small_level;
-	/** @unended: written with MSG_MORE: the beginning of a message */
-	struct sk_buff_head	unended;
-	/** @unended_bytes: how much that is */
-	u32			unended_bytes;
 	/** @more: the application is in the middle of a write */
 	bool			more;
 	/** @corked: MSG_MORE: hold back a tail that is not full */
@@ -223,20 +238,33 @@ struct ndp_sock {
 	bool			fin_sent;
 	/** @opened: something was sent */
 	bool			opened;
+	/** @by_cookie: acceptor: opened by one */
+	bool			by_cookie;
+	/**
+	 * @held_back: the limit on what an unverified peer is sent holds something
+	 * back
+	 */
+	bool			held_back;
+	/** @sendq: written, not numbered */
+	struct sk_buff_head	sendq;
+	/** @opening_path: of a packet that was lost before the peer was heard */
+	u16			opening_path;
+	/** @opening_lost: there was one */
+	bool			opening_lost;
+	/** @data_round: place in a permutation of the paths, of DATA */
+	struct ndp_round	data_round;
+	/** @window_psn: PSN of that answer */
+	u32			window_psn;
+	/** @window_cum: highest cumulative PSN of the peer's answers (window.c) */
+	u32			window_cum;
+	/** @iw: initial window, packets */
+	u32			iw;
 
 	/* Receiver. */
 	/** @ooo: packets beyond a gap, by PSN */
-	struct rb_root		ooo;
+	struct rb_root		ooo ____cacheline_aligned;
 	/** @ooo_len: how many */
 	u32			ooo_len;
-	/** @irs_known: @irs is valid */
-	bool			irs_known;
-	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */
-	bool			rcv_last;
-	/** @rcv_fin: FIN was received in order */
-	bool			rcv_fin;
-	/** @peer_done: peer has nothing unacknowledged and will send nothing again */
-	bool			peer_done;
 	/** @irs: peer's first PSN */
 	u32			irs;
 	/** @rcv_nxt: lowest PSN not received */
@@ -251,75 +279,61 @@ struct ndp_sock {
 	u32			read_bytes;
 	/** @rcv_msgs: ends of messages in the receive queue */
 	u32			rcv_msgs;
-	/** @rcv_split: a part of the first was read; under the socket lock */
-	bool			rcv_split;
 	/** @rcv_mss: largest payload seen */
 	u32			rcv_mss;
 	/** @rcv_truesize: largest truesize seen */
 	u32			rcv_truesize;
 	/** @rcv_window: as the newest answer has it */
 	u32			rcv_window;
-	/** @window_shut: a packet was refused: no room is told for now (window.c) */
-	bool			window_shut;
 	/** @told_cum: and the cumulative PSN (window.c) */
 	u32			told_cum;
 	/** @told_psn: and its PSN */
 	u32			told_psn;
+	/** @irs_known: @irs is valid */
+	bool			irs_known;
+	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */
+	bool			rcv_last;
+	/** @rcv_fin: FIN was received in order */
+	bool			rcv_fin;
+	/** @peer_done: peer has nothing unacknowledged and will send nothing again */
+	bool			peer_done;
+	/** @rcv_split: a part of the first was read; under the socket lock */
+	bool			rcv_split;
+	/** @window_shut: a packet was refused: no room is told for now (window.c) */
+	bool			window_shut;
+	/** @control_round: and of everything else */
+	struct ndp_round	control_round;
+	/** @answers: by which paths the latest packets were answered */
+	struct ndp_answered	answers[NDP_ANSWERED];
 
-	/* Paths and time. */
-	/** @paths: ways to the peer */
-	struct ndp_paths	*paths;
-	/** @srtt_ns: smoothed RTT, 0 without a sample */
-	u64			srtt_ns;
-	/** @rttvar_ns: its deviation */
-	u64			rttvar_ns;
-	/** @rto_ns: timeout without backoff */
-	u64			rto_ns;
-	/** @rto_floor_ns: least it may be on this link */
-	u64			rto_floor_ns;
-	/** @backoff: doublings of it */
-	u32			backoff;
-	/** @backoff_next: not doubled again before */
-	u64			backoff_next;
-	/**
-	 * @local_backoff: doublings of the time until what the host refused is retried
-	 */
-	u32			local_backoff;
-	/** @small_until: packets stay small until then, 0: they do not */
-	u64			small_until;
-	/**
-	 * @silent_since: first send since the peer was heard; 0: nothing outstanding
-	 */
-	u64			silent_since;
-	/** @probe_at: when to send a PROBE, 0 for not */
-	u64			probe_at;
-	/** @probe_ns: interval of PROBEs */
-	u64			probe_ns;
-	/**
-	 * @stalled_since: first PROBE or NACK since the peer took something, 0: none
-	 * was
-	 */
-	u64			stalled_since;
-	/** @syn_at: when to send a bare opening, 0 for not */
-	u64			syn_at;
-	/** @cork_at: when a tail held back by MSG_MORE leaves anyway, 0: none is */
-	u64			cork_at;
-	/** @keep_at: when keepalive is due, 0: off */
-	u64			keep_at;
-	/** @transport_at: when the transport's timer is due, 0: never */
-	u64			transport_at;
-	/** @keep_probes: sent since the peer was heard */
-	u32			keep_probes;
-	/**
-	 * @orphan_since: when the peer of an orphan has last taken something, or the
-	 * socket was closed; 0: a process has it
-	 */
-	u64			orphan_since;
-
-	/** @info: counters for NDP_INFO */
-	struct ndp_info		info;
+	/* What the connection counts, and the transport's own. */
+	/** @counters: for NDP_INFO */
+	struct ndp_counters	counters;
 	/** @priv: the transport's own */
 	u64			priv[NDP_TRANSPORT_PRIV / sizeof(u64)];
+
+	/* What few packets need. */
+	/** @saddr: our address */
+	struct in6_addr		saddr;
+	/** @daddr: and the peer's */
+	struct in6_addr		daddr;
+	/** @cookie: initiator: the last that was asked for, 0: none */
+	u64			cookie;
+	/**
+	 * @unverified_in: bytes that came of the peer while unverified, IP headers
+	 * included
+	 */
+	u64			unverified_in;
+	/** @unverified_out: and those sent */
+	u64			unverified_out;
+	/** @unverified_since: when that began, ktime_get_ns() */
+	u64			unverified_since;
+	/** @challenge_ns: time until the challenge after that */
+	u64			challenge_ns;
+	/** @unended: written with MSG_MORE: the beginning of a message */
+	struct sk_buff_head	unended;
+	/** @unended_bytes: how much that is */
+	u32			unended_bytes;
 };
 
 static inline struct ndp_sock *ndp_sk(const struct sock *sk)
@@ -352,8 +366,20 @@ static inline bool ndp_has_messages(const struct ndp_sock *np)
 static inline u32 ndp_outer_len(const struct ndp_sock *np)
 {
 	return sizeof(struct udphdr) +
-	       (ndp_is_ip4(&np->peer) ? sizeof(struct iphdr) :
+	       (ndp_is_ip4(&np->daddr) ? sizeof(struct iphdr) :
 					sizeof(struct ipv6hdr));
+}
+
+/* Smoothed round-trip time to the peer, 0 without a sample. */
+static inline u64 ndp_srtt(const struct ndp_sock *np)
+{
+	return READ_ONCE(np->peer->srtt_ns);
+}
+
+/* The retransmission timeout without backoff. */
+static inline u64 ndp_rto_base(const struct ndp_sock *np)
+{
+	return max(READ_ONCE(np->peer->rto_ns), np->rto_floor_ns);
 }
 
 /* Lockless readers of the state see what was written before it. */

@@ -116,6 +116,7 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 						sock_prot_inuse_get(net, &ndp6_prot));
 	seq_printf(seq, "Orphans %d\n", atomic_read(&nn->orphans));
 	seq_printf(seq, "Tombstones %d\n", READ_ONCE(nn->tombs));
+	seq_printf(seq, "IdlePeers %d\n", READ_ONCE(nn->n_idle_peers));
 	seq_printf(seq, "MemBytes %lld\n", percpu_counter_sum(&nn->mem));
 	seq_printf(seq, "MemPages %ld\n", ndp_mem_pages());
 	return 0;

@@ -5,7 +5,7 @@
  * net.ndp.base_rtt_us	round-trip time of the idle fabric, microseconds; with
  *			the link's rate it gives the initial window.  Default
  *			170: six store-and-forward hops of 9 KB at 10 Gb/s.
- * net.ndp.paths	entropy values that a connection sprays over where no
+ * net.ndp.paths	entropy values that connections to a host spray over where no
  *			paths are configured
  * net.ndp.pull_rate_mbit  pace of pulls, Mb/s; 0 takes the link's speed
  * net.ndp.pull_low_share  percent of the pulls of each of the namespace's devices that
@@ -29,6 +29,8 @@
  *			forge addresses
  * net.ndp.tombstones_max  connections remembered past their end; while there are
  *			as many, what arrives opens another by a cookie only
+ * net.ndp.peers_max	hosts whose paths and round-trip time are remembered while no
+ *			connection goes there, for a minute (peer.c)
  * net.ndp.transport	transport of new sockets; a module is loaded by its name
  * net.ndp.transports	which there are, read only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
@@ -43,6 +45,9 @@
 
 /* Tombstones of a namespace. */
 #define NDP_TOMBSTONES_MAX	262144
+
+/* Hosts that are remembered while no connection goes there, 4 KiB each. */
+#define NDP_PEERS_MAX		4096
 
 /* Orphans of a namespace: as TCP's, one for each so many bytes of memory, and no more. */
 #define NDP_ORPHANS_SHIFT	18
@@ -64,6 +69,8 @@ static const int ndp_amplification_min;
 static const int ndp_amplification_max = 1000;
 static const int ndp_tombs_min;
 static const int ndp_tombs_max = INT_MAX;
+static const int ndp_peers_min;
+static const int ndp_peers_max = 65536;
 static const int ndp_mem_min;
 static const int ndp_mem_max = INT_MAX;
 static const int ndp_port_min = 1;
@@ -154,6 +161,7 @@ static const struct ctl_table ndp_sysctls[] = {
 	NDP_SYSCTL_INT("amplification", amplification, ndp_amplification_min,
 		       ndp_amplification_max),
 	NDP_SYSCTL_INT("tombstones_max", tombs_max, ndp_tombs_min, ndp_tombs_max),
+	NDP_SYSCTL_INT("peers_max", peers_max, ndp_peers_min, ndp_peers_max),
 	{
 		.procname = "transport",
 		.data = (void *)offsetof(struct ndp_net, transport),
@@ -187,6 +195,7 @@ int ndp_sysctl_net_init(struct net *net)
 	nn->rst_rate = NDP_RST_RATE;
 	nn->amplification = NDP_AMPLIFICATION;
 	nn->tombs_max = NDP_TOMBSTONES_MAX;
+	nn->peers_max = NDP_PEERS_MAX;
 	nn->udp_port = NDP_UDP_PORT;
 
 	/* Older kernels need an empty entry at the end of the table. */

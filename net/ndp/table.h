@@ -67,10 +67,6 @@ int ndp_table_init(void);
 void ndp_table_exit(void);
 struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key);
 struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
-void ndp_conn_walk_begin(struct rhashtable_iter *walk);
-void ndp_conn_walk(struct rhashtable_iter *walk, const struct net *net,
-		   int (*visit)(struct ndp_sock *np, void *arg), void *arg);
-void ndp_conn_walk_end(struct rhashtable_iter *walk);
 int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
 void ndp_entry_replace(struct ndp_entry *e, struct ndp_entry *tomb);
 void ndp_entry_remove(struct ndp_entry *e);

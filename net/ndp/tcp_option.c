@@ -66,7 +66,7 @@ static void ndp_send_corked(struct ndp_sock *np)
 {
 	spin_lock_bh(&np->lock);
 	ndp_uncork(np);
-	if (ndp_to_sk(np)->sk_state != TCP_CLOSE && np->paths)
+	if (ndp_to_sk(np)->sk_state != TCP_CLOSE && np->peer)
 		ndp_output(np);
 	spin_unlock_bh(&np->lock);
 }
@@ -171,14 +171,17 @@ static u8 ndp_tcp_state(const struct ndp_sock *np)
  */
 void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 {
+	struct ndp_rtt rtt;
+
 	memset(info, 0, sizeof(*info));
 	spin_lock_bh(&np->lock);
+	rtt = ndp_rtt(np);
 	info->tcpi_state = ndp_tcp_state(np);
 	info->tcpi_backoff = min(np->backoff, 255U);
 	info->tcpi_probes = min(np->keep_probes, 255U);
-	info->tcpi_rto = div_u64(ndp_rto(np), NSEC_PER_USEC);
-	info->tcpi_rtt = DIV_ROUND_UP_ULL(np->srtt_ns, NSEC_PER_USEC);
-	info->tcpi_rttvar = div_u64(np->rttvar_ns, NSEC_PER_USEC);
+	info->tcpi_rto = div_u64(rtt.rto_ns, NSEC_PER_USEC);
+	info->tcpi_rtt = DIV_ROUND_UP_ULL(rtt.srtt_ns, NSEC_PER_USEC);
+	info->tcpi_rttvar = div_u64(rtt.rttvar_ns, NSEC_PER_USEC);
 	info->tcpi_snd_mss = np->mss;
 	info->tcpi_rcv_mss = np->rcv_mss;
 	info->tcpi_advmss = np->mss;
@@ -186,22 +189,22 @@ void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 	info->tcpi_unacked = np->flight_pkts + np->rtx_pkts;
 	info->tcpi_lost = np->rtx_pkts;
 	info->tcpi_retrans = np->rtx_pkts;
-	info->tcpi_total_retrans = np->info.retrans;
+	info->tcpi_total_retrans = np->counters.retrans;
 	info->tcpi_snd_cwnd = np->iw;
 	info->tcpi_snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	info->tcpi_snd_wnd = np->snd_window;
 	info->tcpi_rcv_space = np->rcv_window;
 	info->tcpi_rcv_ssthresh = np->rcv_window;
 	info->tcpi_notsent_bytes = np->sendq_bytes;
-	info->tcpi_bytes_sent = np->info.bytes_sent;
-	info->tcpi_bytes_retrans = np->info.bytes_retrans;
-	info->tcpi_bytes_acked = np->info.bytes_acked;
-	info->tcpi_bytes_received = np->info.bytes_received;
-	info->tcpi_data_segs_out = np->info.data_sent;
-	info->tcpi_data_segs_in = np->info.data_in;
-	info->tcpi_segs_out = np->info.data_sent;
-	info->tcpi_segs_in = np->info.data_in + np->info.acks_in + np->info.nacks_in;
-	info->tcpi_reord_seen = np->info.nacks_in;
+	info->tcpi_bytes_sent = np->counters.bytes_sent;
+	info->tcpi_bytes_retrans = np->counters.bytes_retrans;
+	info->tcpi_bytes_acked = np->counters.bytes_acked;
+	info->tcpi_bytes_received = np->counters.bytes_received;
+	info->tcpi_data_segs_out = np->counters.data_sent;
+	info->tcpi_data_segs_in = np->counters.data_in;
+	info->tcpi_segs_out = np->counters.data_sent;
+	info->tcpi_segs_in = np->counters.data_in + np->counters.acks_in + np->counters.nacks_in;
+	info->tcpi_reord_seen = np->counters.nacks_in;
 	spin_unlock_bh(&np->lock);
 }
 

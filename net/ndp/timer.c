@@ -26,7 +26,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
 	if (!cb->local_drop) {
-		np->info.timeouts++;
+		np->counters.timeouts++;
 		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
 	}
 	/* A packet that a switch returned was not lost. */
@@ -97,7 +97,7 @@ static void ndp_check_probe(struct ndp_sock *np, u64 now)
 		np->silent_since = now;
 	if (!np->stalled_since)
 		np->stalled_since = now;
-	np->probe_ns = max(min(2 * np->probe_ns, NDP_PROBE_MAX), np->rto_ns);
+	np->probe_ns = max(min(2 * np->probe_ns, NDP_PROBE_MAX), ndp_rto_base(np));
 	np->probe_at = now + np->probe_ns;
 }
 

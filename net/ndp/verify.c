@@ -40,22 +40,6 @@
 #define NDP_UNVERIFIED_SHORT	(3000 * NDP_MSEC)
 
 /**
- * ndp_listen_demands_cookie - does a listener open connections by cookies only?
- * @lsk:	listener
- *
- * Context: any.
- * Return: yes.
- */
-bool ndp_listen_demands_cookie(const struct sock *lsk)
-{
-	const struct ndp_sock *lnp = (const struct ndp_sock *)lsk;
-	u32 most = max_t(u32, READ_ONCE(lsk->sk_ack_backlog),
-			 atomic_read(&lnp->unverified));
-
-	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
-}
-
-/**
  * ndp_unverified_begin - nothing shows yet that the peer is where it says
  * @np:		connection, fresh
  * @lsk:	its listener
@@ -106,8 +90,9 @@ void ndp_verified(struct ndp_sock *np, bool challenged)
 	bool give = challenged || np->held_back;
 
 	ndp_unverified_end(np);
+	ndp_path_heard(np);
 	if (give)
-		ndp_send_cookie(np, ndp_token_make(nn, &np->peer), NDP_F_TOKEN);
+		ndp_send_cookie(np, ndp_token_make(nn, &np->daddr), NDP_F_TOKEN);
 }
 
 /**
@@ -260,8 +245,8 @@ struct ndp_token {
 static struct ndp_token *ndp_token_slot(struct ndp_net *nn,
 					const struct ndp_sock *np)
 {
-	u32 hash = jhash(&np->local, sizeof(np->local),
-			 jhash(&np->peer, sizeof(np->peer), 0));
+	u32 hash = jhash(&np->saddr, sizeof(np->saddr),
+			 jhash(&np->daddr, sizeof(np->daddr), 0));
 
 	return &nn->tokens[hash % NDP_TOKENS];
 }
@@ -289,7 +274,7 @@ void ndp_token_keep(struct ndp_sock *np, u64 value)
 	spin_lock(&nn->token_lock);
 	if (ndp_tokens_alloc(nn))
 		*ndp_token_slot(nn, np) = (struct ndp_token) {
-			.peer = np->peer, .local = np->local, .value = value,
+			.peer = np->daddr, .local = np->saddr, .value = value,
 		};
 	spin_unlock(&nn->token_lock);
 }
@@ -310,8 +295,8 @@ void ndp_token_show(struct ndp_sock *np)
 		return;
 	spin_lock(&nn->token_lock);
 	token = ndp_token_slot(nn, np);
-	if (ipv6_addr_equal(&token->peer, &np->peer) &&
-	    ipv6_addr_equal(&token->local, &np->local))
+	if (ipv6_addr_equal(&token->peer, &np->daddr) &&
+	    ipv6_addr_equal(&token->local, &np->saddr))
 		value = token->value;
 	spin_unlock(&nn->token_lock);
 	if (value)

@@ -49,7 +49,7 @@ u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
 int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	     u8 dscp, u32 limit)
 {
-	struct ndp_path *path = &np->paths->path[pathno];
+	struct ndp_path *path = &np->peer->path[pathno];
 	struct sock *sk = ndp_to_sk(np);
 	struct net *net = sock_net(sk);
 	struct dst_entry *dst;
@@ -63,7 +63,7 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 		return PTR_ERR(dst);
 	}
 	ndp_mtu_note(np, path, dst);
-	skb_dst_set(skb, dst_clone(dst));
+	skb_dst_set(skb, dst);
 	skb->priority = READ_ONCE(sk->sk_priority);
 	flow = ndp_path_flow(np, path);
 	flow.limit = limit;
@@ -126,6 +126,13 @@ static bool ndp_is_answer(enum ndp_type type)
 	return type == NDP_ACK || type == NDP_NACK || type == NDP_PULL;
 }
 
+/* The path of a control packet. */
+static u16 ndp_control_path(struct ndp_sock *np)
+{
+	ndp_peer_follow(np);
+	return ndp_path_next(np, true);
+}
+
 /**
  * ndp_send_control - send a control packet along the next path of its round
  * @np:		connection
@@ -141,7 +148,7 @@ static bool ndp_is_answer(enum ndp_type type)
 u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 		     u16 echo_path, __be32 origin)
 {
-	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	u16 pathno = ndp_control_path(np);
 	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
 	struct ndphdr *nh;
 
@@ -180,7 +187,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		NDP_INC(net, NACK_OUT);
 	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
 				  0);
-	ndp_path_answered(np->paths, psn, pathno);
+	ndp_path_answered(np, psn, pathno);
 }
 
 /**
@@ -191,7 +198,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
  */
 void ndp_send_probe(struct ndp_sock *np)
 {
-	np->info.probes_out++;
+	np->counters.probes_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
 	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
 			 ndp_hdr_origin(np->tp->id, np->snd_nxt - np->isn));
@@ -236,7 +243,7 @@ void ndp_send_rst(struct ndp_sock *np)
  */
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 {
-	u16 pathno = ndp_path_next(np->paths, &np->paths->control);
+	u16 pathno = ndp_control_path(np);
 	struct sk_buff *skb;
 
 	if (!np->answered)

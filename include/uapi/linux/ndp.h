@@ -200,15 +200,14 @@ struct ndp_info {
  * Paths, by generic netlink.
  *
  * For each destination prefix a namespace holds a list of paths; the longest
- * prefix that covers a connection's peer gives the paths that the connection
- * starts with.  Without an entry the peer is reached over net.ndp.paths
- * entropy values drawn at random.  Changing the table needs CAP_NET_ADMIN in
+ * prefix that covers a host gives the paths to it.  Without an entry it is reached
+ * over net.ndp.paths entropy values drawn at random.  Changing the table needs CAP_NET_ADMIN in
  * the namespace's user namespace; connections that exist keep their paths.  There are
  * at most NDP_PATH_DSTS_MAX destinations with NDP_PATHS_MAX paths each; beyond that,
  * ENOSPC.
  */
 #define NDP_GENL_NAME		"ndp"
-#define NDP_GENL_VERSION	1
+#define NDP_GENL_VERSION	2
 
 /**
  * enum ndp_cmd - generic netlink commands
@@ -217,8 +216,8 @@ struct ndp_info {
  *			NDP_A_ENTROPY nor NDP_A_MARK all paths of the
  *			destination; ENOENT if there is none
  * @NDP_CMD_PATH_GET:	dump
- * @NDP_CMD_CONN_GET:	dump the paths that connections use, one a message, with
- *			their counters
+ * @NDP_CMD_PEER_GET:	dump the hosts that connections go to, or went to lately: a
+ *			message for each path, with what is known of it
  * @NDP_CMD_REPAIR_ADD:	make good the lengths of packets that were cut on their way to a
  *			device (NDP_A_IFINDEX); EEXIST if that is done already,
  *			EOPNOTSUPP without CONFIG_NETFILTER_INGRESS
@@ -230,7 +229,7 @@ enum ndp_cmd {
 	NDP_CMD_PATH_ADD,
 	NDP_CMD_PATH_DEL,
 	NDP_CMD_PATH_GET,
-	NDP_CMD_CONN_GET,
+	NDP_CMD_PEER_GET,
 	NDP_CMD_REPAIR_ADD,
 	NDP_CMD_REPAIR_DEL,
 	NDP_CMD_REPAIR_GET,
@@ -247,15 +246,19 @@ enum ndp_cmd {
  * @NDP_A_VIA:		likewise, alias address of the destination to send to; with a
  *			shorter prefix length the prefix in its place
  * @NDP_A_ENTROPY:	u16, UDP source port, 49152 to 65535; 0 draws one per
- *			connection at random
+ *			host at random
  * @NDP_A_MARK:		u32, routing mark
- * @NDP_A_LOCAL_PORT:	u16, NDP port of the connection here
- * @NDP_A_PEER_PORT:	u16, and at the peer, which NDP_A_DST is
+ * @NDP_A_SRC:		struct in_addr or in6_addr, address of this host
+ * @NDP_A_CONNS:	u32, connections to the peer; 0: it is remembered
  * @NDP_A_ACKS:		u32, packets acknowledged that went by the path
  * @NDP_A_NACKS:	u32, packets trimmed on it
  * @NDP_A_LOSSES:	u32, packets lost on it
- * @NDP_A_LEFT_OUT:	u32, not used for so many microseconds; absent: it is used
- * @NDP_A_IFINDEX:	u32, device
+ * @NDP_A_LEFT_OUT:	u32, no DATA goes there for so many microseconds; absent: it is used
+ * @NDP_A_IFINDEX:	u32, device; of a peer: that its sockets are bound to
+ * @NDP_A_CONTROL_OUT:	u32, and nothing else than DATA
+ * @NDP_A_SOCK_MARK:	u32, routing mark of the sockets; absent: 0
+ * @NDP_A_UID:		u32, user whose sockets they are
+ * @NDP_A_SRTT:		u32, smoothed round-trip time, microseconds; 0: not measured
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -264,19 +267,23 @@ enum ndp_attr {
 	NDP_A_VIA,
 	NDP_A_ENTROPY,
 	NDP_A_MARK,
-	NDP_A_LOCAL_PORT,
-	NDP_A_PEER_PORT,
+	NDP_A_SRC,
+	NDP_A_CONNS,
 	NDP_A_ACKS,
 	NDP_A_NACKS,
 	NDP_A_LOSSES,
 	NDP_A_LEFT_OUT,
 	NDP_A_IFINDEX,
+	NDP_A_CONTROL_OUT,
+	NDP_A_SOCK_MARK,
+	NDP_A_UID,
+	NDP_A_SRTT,
 	__NDP_A_MAX,
 };
 
 #define NDP_A_MAX (__NDP_A_MAX - 1)
 
-/** Paths in one destination's list, and in a connection. */
+/** Paths in one destination's list, and to a host. */
 #define NDP_PATHS_MAX		256
 
 /** Destinations in a namespace's table; another is ENOSPC. */

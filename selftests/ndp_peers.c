@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers: what a host has learnt of another is shared by all connections between them, is
+ * kept for a while, and is bounded.
+ *
+ * Non-goals: what becomes of bad paths (ndp_paths.sh).
+ */
+#define NDP_WORLDS (IN_WIRE | IN_WIRE6)
+#include "life.h"
+
+/* What the kernel keeps a peer that no connection has, seconds. */
+#define REMEMBERED	60
+
+#define PATHS		32
+
+FIXTURE(peers)
+{
+	int	l;
+};
+
+FIXTURE_VARIANT(peers)
+{
+	int	kind;
+};
+
+FIXTURE_VARIANT_ADD(peers, wire) { .kind = WIRE };
+FIXTURE_VARIANT_ADD(peers, wire6) { .kind = WIRE6 };
+
+static int listening_anywhere(int backlog)
+{
+	union address any = any_address(port);
+	int l = new_socket(FAR, 0);
+
+	return l < 0 || bind(l, &any.any, address_len()) || listen(l, backlog) ? -1 : l;
+}
+
+FIXTURE_SETUP(peers)
+{
+	signal(SIGPIPE, SIG_IGN);
+	ndp = true;
+	world = &worlds[1][variant->kind];
+	port = 1024 + getpid() % 60000;
+	self->l = listening_anywhere(64);
+	ASSERT_LE(0, self->l);
+	EXPECT_EQ(0, stat_of(NEAR, "IdlePeers"));
+}
+
+FIXTURE_TEARDOWN(peers)
+{
+	close(self->l);
+	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 100));
+	/* Tests after this one find none. */
+	set_sysctl(NEAR, "peers_max", 4096);
+	set_sysctl(FAR, "peers_max", 4096);
+	EXPECT_TRUE(wait_for_stat("IdlePeers", 0, REMEMBERED + 10));
+}
+
+/* A connection that has sent a byte, which is read at the other end. */
+struct pair {
+	int	near;
+	int	far;
+};
+
+static bool carries(const struct pair *p)
+{
+	char byte = 0;
+
+	return send(p->near, "x", 1, MSG_NOSIGNAL) == 1 && until(p->far, POLLIN) &&
+	       recv(p->far, &byte, 1, MSG_DONTWAIT) == 1 && byte == 'x';
+}
+
+static bool connect_pair(int l, struct pair *p, int mark, const union address *to)
+{
+	char byte = 0;
+
+	p->near = new_socket(NEAR, 0);
+	if (p->near < 0 || (mark && set_int(p->near, SOL_SOCKET, SO_MARK, mark)) ||
+	    connect(p->near, &to->any, address_len()) ||
+	    send(p->near, "x", 1, MSG_NOSIGNAL) != 1)
+		return false;
+	p->far = accept(l, NULL, NULL);
+	if (p->far < 0)
+		return false;
+	return recv(p->far, &byte, 1, 0) == 1 && byte == 'x';
+}
+
+static bool open_pair(int l, struct pair *p)
+{
+	union address far = address(FAR, port);
+
+	return connect_pair(l, p, 0, &far);
+}
+
+static void close_pair(struct pair *p)
+{
+	close(p->near);
+	close(p->far);
+}
+
+/* Of "ndp path live" at NEAR. */
+struct shown {
+	int		peers;
+	int		paths;
+	int		conns;		/* of all */
+	int		marked;		/* connections of those with a mark */
+	int		of_users;	/* of users but root */
+};
+
+static struct shown shown(void)
+{
+	struct shown s = { 0 };
+	char line[256], *at;
+	int conns;
+	FILE *lines;
+
+	if (setns(world->ns[NEAR], CLONE_NEWNET))
+		return s;
+	lines = popen("ndp path show live", "r");
+	while (lines && fgets(line, sizeof(line), lines)) {
+		if (line[0] == ' ') {
+			s.paths++;
+			continue;
+		}
+		at = strstr(line, " connections ");
+		conns = at ? atoi(at + strlen(" connections ")) : 0;
+		s.peers++;
+		s.conns += conns;
+		s.marked += strstr(line, " mark ") ? conns : 0;
+		s.of_users += strstr(line, " uid ") ? conns : 0;
+	}
+	if (lines)
+		pclose(lines);
+	return s;
+}
+
+static struct ndp_info info_of(int fd)
+{
+	struct ndp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len);
+	return info;
+}
+
+/* Connections to one host have one peer; a fresh one knows the round trip. */
+TEST_F_TIMEOUT(peers, shared, 400)
+{
+	union address far = address(FAR, port);
+	struct pair p[3];
+	int i, s;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_TRUE(open_pair(self->l, &p[i]));
+	EXPECT_EQ(1, shown().peers);
+	EXPECT_EQ(3, shown().conns);
+	EXPECT_EQ(PATHS, shown().paths);
+	EXPECT_EQ(0, stat_of(NEAR, "IdlePeers"));
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(carries(&p[i]));
+		close_pair(&p[i]);
+	}
+	/* Nobody has it, and it is remembered. */
+	EXPECT_TRUE(wait_for_stat("IdlePeers", 1, 20));
+	EXPECT_EQ(1, shown().peers);
+	EXPECT_EQ(0, shown().conns);
+	s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, connect(s, &far.any, address_len()));
+	EXPECT_EQ(0, info_of(s).data_sent);
+	EXPECT_LT(0, info_of(s).srtt_us);
+	EXPECT_EQ(1, shown().conns);
+	EXPECT_EQ(0, stat_of(NEAR, "IdlePeers"));
+	close(s);
+}
+
+/* After a minute nothing is left. */
+TEST_F_TIMEOUT(peers, forgotten, 800)
+{
+	struct pair p;
+
+	ASSERT_TRUE(open_pair(self->l, &p));
+	close_pair(&p);
+	EXPECT_TRUE(wait_for_stat("IdlePeers", 1, 20));
+	EXPECT_TRUE(wait_for_stat("IdlePeers", 0, REMEMBERED + 10));
+	EXPECT_EQ(0, shown().peers);
+}
+
+/* Of many hosts so many are remembered as the operator says, the latest. */
+TEST_F_TIMEOUT(peers, bounded, 800)
+{
+	union address to;
+	char text[64];
+	struct pair p;
+	int i;
+
+	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 4));
+	ASSERT_TRUE(set_sysctl(FAR, "peers_max", 100));
+	for (i = 0; i < 10; i++) {
+		snprintf(text, sizeof(text), is_ip6_world() ? "fd00::1%d" : "10.0.0.1%d", i);
+		ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+		shell("ip address add %s/%d dev eth0 %s", text, is_ip6_world() ? 64 : 24,
+		      is_ip6_world() ? "nodad" : "");
+		to = named(text, text, port);
+		ASSERT_TRUE(connect_pair(self->l, &p, 0, &to));
+		close_pair(&p);
+		/* They go one after the other. */
+		ASSERT_TRUE(wait_for_rise(FAR, "IdlePeers", i, 20));
+	}
+	wait_for_most(NEAR, "SockInUse", 0, patience(20));
+	EXPECT_EQ(4, stat_of(NEAR, "IdlePeers"));
+	EXPECT_EQ(10, stat_of(FAR, "IdlePeers"));
+	EXPECT_EQ(4, shown().peers);
+	snprintf(text, sizeof(text), is_ip6_world() ? "fd00::19" : "10.0.0.19");
+	EXPECT_EQ(0, shell("ndp path live %s | grep -q 'connections 0'", text));
+	/* None. */
+	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 0));
+	ASSERT_TRUE(open_pair(self->l, &p));
+	close_pair(&p);
+	ASSERT_TRUE(wait_for_rise(FAR, "IdlePeers", 10, 20));
+	EXPECT_EQ(0, wait_for_most(NEAR, "IdlePeers", 0, patience(20)));
+	for (i = 0; i < 10; i++) {
+		setns(world->ns[FAR], CLONE_NEWNET);
+		shell(is_ip6_world() ? "ip address del fd00::1%d/64 dev eth0" :
+				       "ip address del 10.0.0.1%d/24 dev eth0", i);
+	}
+}
+
+/* Who is there keeps his paths, who comes gets those of today. */
+TEST_F_TIMEOUT(peers, configured, 400)
+{
+	const char *far = world->address[FAR];
+	struct pair p[5];
+	int i;
+
+	ASSERT_TRUE(open_pair(self->l, &p[0]));
+	/* That of another host changes nothing. */
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	ASSERT_EQ(0, shell("ndp path add %s mark 1", world->nowhere));
+	ASSERT_TRUE(open_pair(self->l, &p[1]));
+	EXPECT_EQ(1, shown().peers);
+	EXPECT_EQ(2, shown().conns);
+	ASSERT_EQ(0, shell("ndp path add %s entropy 50000", far));
+	ASSERT_TRUE(open_pair(self->l, &p[2]));
+	EXPECT_EQ(1, info_of(p[2].near).paths);
+	ASSERT_EQ(0, shell("ndp path del %s && ndp path del %s", far, world->nowhere));
+	ASSERT_TRUE(open_pair(self->l, &p[3]));
+	EXPECT_EQ(PATHS, info_of(p[3].near).paths);
+	ASSERT_TRUE(set_sysctl(NEAR, "paths", 7));
+	ASSERT_TRUE(open_pair(self->l, &p[4]));
+	EXPECT_EQ(7, info_of(p[4].near).paths);
+	EXPECT_EQ(PATHS, info_of(p[0].near).paths);
+	/* Those that nobody finds any more are not shown. */
+	EXPECT_EQ(7, shown().paths);
+	for (i = 0; i < 5; i++) {
+		EXPECT_TRUE(carries(&p[i]));
+		close_pair(&p[i]);
+	}
+	ASSERT_TRUE(set_sysctl(NEAR, "paths", PATHS));
+}
+
+/* Routing tells marks apart, so do peers; a socket whose mark changes goes the other way. */
+TEST_F_TIMEOUT(peers, marks, 400)
+{
+	union address far = address(FAR, port);
+	const char *ip = is_ip6_world() ? "ip -6" : "ip";
+	unsigned long long refused;
+	struct pair p, q;
+
+	ASSERT_TRUE(open_pair(self->l, &p));
+	ASSERT_TRUE(connect_pair(self->l, &q, 7, &far));
+	EXPECT_EQ(2, shown().peers);
+	EXPECT_EQ(1, shown().marked);
+	ASSERT_EQ(0, set_int(p.near, SOL_SOCKET, SO_MARK, 7));
+	EXPECT_TRUE(carries(&p));
+	EXPECT_EQ(2, shown().marked);
+	/* From another mark there is no way. */
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	ASSERT_EQ(0, shell("%s rule add fwmark 8 prohibit", ip));
+	ASSERT_EQ(0, set_int(p.near, SOL_SOCKET, SO_MARK, 8));
+	refused = stat_of(NEAR, "LocalDrop");
+	ASSERT_EQ(1, send(p.near, "x", 1, 0));
+	EXPECT_TRUE(wait_for_rise(NEAR, "LocalDrop", refused, 10));
+	EXPECT_TRUE(carries(&q));
+	/* Nor has a device that does not lead there; a socket may have only one. */
+	ASSERT_EQ(0, setsockopt(q.near, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3));
+	refused = stat_of(NEAR, "LocalDrop");
+	ASSERT_EQ(1, send(q.near, "x", 1, 0));
+	EXPECT_TRUE(wait_for_rise(NEAR, "LocalDrop", refused, 10));
+	ASSERT_EQ(0, setsockopt(q.near, SOL_SOCKET, SO_BINDTODEVICE, "eth1", 5));
+	EXPECT_TRUE(until(q.far, POLLIN));
+	EXPECT_EQ(0, shell("ndp path live | grep -q 'connections 1 .* mark 7 dev eth1'"));
+	ASSERT_EQ(0, set_int(p.near, SOL_SOCKET, SO_MARK, 0));
+	EXPECT_TRUE(until(p.far, POLLIN));
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	ASSERT_EQ(0, shell("%s rule del fwmark 8 prohibit", ip));
+	close_pair(&p);
+	close_pair(&q);
+}
+
+/* And users, whom rules of routing may tell apart as well. */
+TEST_F_TIMEOUT(peers, users, 400)
+{
+	struct pair p;
+	int a, id;
+
+	ASSERT_TRUE(open_pair(self->l, &p));
+	if (!fork()) {
+		if (setns(world->ns[NEAR], CLONE_NEWNET) || setuid(4711))
+			_exit(1);
+		/* A socket made with the rights of that user. */
+		a = a_socket(SOCK_STREAM);
+		id = 5;
+		if (a < 0 || connect_to(a, port) || send(a, &id, sizeof(id), 0) < 0)
+			_exit(2);
+		recv(a, &id, sizeof(id), 0);
+		_exit(0);
+	}
+	a = let_in(self->l, &id);
+	ASSERT_LE(0, a);
+	EXPECT_EQ(5, id);
+	EXPECT_EQ(2, shown().peers);
+	EXPECT_EQ(1, shown().of_users);
+	close(a);
+	EXPECT_EQ(1, all_well(1));
+	close_pair(&p);
+}
+
+/* A server's workers that accept as other users go by the rules of these. */
+TEST_F_TIMEOUT(peers, workers, 400)
+{
+	const char *ip = is_ip6_world() ? "ip -6" : "ip";
+	unsigned long long refused;
+	struct pair p, q;
+	int i;
+
+	ASSERT_TRUE(open_pair(self->l, &p));
+	ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+	ASSERT_EQ(0, shell("%s rule add uidrange 4712-4712 prohibit", ip));
+	q.near = new_socket(NEAR, 0);
+	ASSERT_EQ(0, connect_to(q.near, port));
+	ASSERT_EQ(1, send(q.near, "x", 1, 0));
+	ASSERT_TRUE(until(self->l, POLLIN));
+	refused = stat_of(FAR, "LocalDrop");
+	if (!fork()) {
+		int a;
+
+		if (setuid(4712))
+			_exit(1);
+		a = accept(self->l, NULL, NULL);
+		if (a < 0 || send(a, "y", 1, MSG_NOSIGNAL) != 1)
+			_exit(2);
+		/* Until it is allowed. */
+		recv(a, (char *)&i, sizeof(i), MSG_WAITALL);
+		_exit(0);
+	}
+	/* What goes to it has no way, what goes to root has one. */
+	EXPECT_TRUE(wait_for_rise(FAR, "LocalDrop", refused, 10));
+	for (i = 0; i < 10; i++)
+		EXPECT_EQ(1, send(p.far, "x", 1, 0));
+	EXPECT_TRUE(until(p.near, POLLIN));
+	ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+	ASSERT_EQ(0, shell("%s rule del uidrange 4712-4712 prohibit", ip));
+	EXPECT_TRUE(until(q.near, POLLIN));
+	shutdown(q.near, SHUT_WR);
+	EXPECT_EQ(1, all_well(1));
+	close(q.near);
+	close_pair(&p);
+}
+
+TEST_HARNESS_MAIN

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Included at the end of a module's Kbuild.  In the tests' tree (TEST_TREE=m) the module
-# itself is not built.  On a kernel that has KUnit a module NAME_test is built
-# instead: all objects of NAME, but X_test.o in place of X.o where there is an X_test.c.
-# X_test.c includes X.c, so the suites can call static functions, and the module that
-# users load has no trace of them.
+# Included at the end of a Kbuild of modules.  In the tests' tree (TEST_TREE=m) the modules
+# themselves are not built.  On a kernel that has KUnit, for each module NAME a module NAME_test
+# is built instead, if it has a suite: all objects of NAME, but X_test.o in place of X.o where
+# there is an X_test.c.  X_test.c includes X.c, so the suites can call static functions, and
+# the module that users load has no trace of them.
 
 ifneq ($(TEST_TREE),)
-name := $(basename $(obj-m))
-$(name)_test-y := $(foreach o,$($(name)-y),$(if $(wildcard $(src)/$(o:.o=_test.c)),$(o:.o=_test.o),$(o)))
-obj-m := $(if $(and $(CONFIG_KUNIT),$(wildcard $(src)/*_test.c)),$(name)_test.o)
+kunit-object = $(if $(wildcard $(src)/$(1:.o=_test.c)),$(1:.o=_test.o),$(1))
+kunit-has-suite = $(filter %_test.o,$($(1)_test-y))
+names := $(basename $(obj-m))
+$(foreach m,$(names),$(eval $(m)_test-y := $(foreach o,$($(m)-y),$(call kunit-object,$(o)))))
+obj-m := $(if $(CONFIG_KUNIT),$(foreach m,$(names),$(if $(call kunit-has-suite,$(m)),$(m)_test.o)))
 ccflags-y += -include $(src)/../kunit.h -D__DISABLE_EXPORTS
 endif

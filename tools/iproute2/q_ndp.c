@@ -7,8 +7,8 @@
 #include <string.h>
 #include <linux/pkt_sch_ndp.h>
 #include "iproute2.h"
+#include "plugin.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MAXLEN		1024
 
 static const char * const modes[] = {
@@ -175,33 +175,6 @@ static int ndp_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 	}
 	addattr_nest_end(n, nest);
 	return 0;
-}
-
-/* All kinds of number by the attribute's own length. */
-static bool get_number(const struct rtattr *attr, __u64 *val)
-{
-	__u32 u32;
-	__u16 u16;
-
-	if (!attr)
-		return false;
-	switch (RTA_PAYLOAD(attr)) {
-	case sizeof(__u8):
-		*val = *(const __u8 *)RTA_DATA(attr);
-		return true;
-	case sizeof(u16):
-		memcpy(&u16, RTA_DATA(attr), sizeof(u16));
-		*val = u16;
-		return true;
-	case sizeof(u32):
-		memcpy(&u32, RTA_DATA(attr), sizeof(u32));
-		*val = u32;
-		return true;
-	case sizeof(*val):
-		memcpy(val, RTA_DATA(attr), sizeof(*val));
-		return true;
-	}
-	return false;
 }
 
 static void print_option(const struct option *o, __u64 val)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * sch_cee: netlink interface of the lossless switch port.
+ *
+ * TCA_OPTIONS of a qdisc of kind "cee" nests the attributes below.  All are
+ * optional: what "add" leaves out takes its default, what "change" leaves out
+ * stays as it is.  A dump returns all of them.
+ *
+ * Options belong to the port (the device), not to the qdisc: below mq all qdiscs
+ * of a device share them, and one that is added without any option joins.
+ */
+#ifndef _UAPI_LINUX_PKT_SCH_CEE_H
+#define _UAPI_LINUX_PKT_SCH_CEE_H
+
+#include <linux/types.h>
+
+#define TC_CEE_PRIOS		8
+#define TC_CEE_DSCPS		64
+#define TC_CEE_DOMAIN_LEN	16	/* with the final zero */
+#define TC_CEE_DSCP_KEEP	0xff	/* in TCA_CEE_DSCP: as it is */
+#define TC_CEE_ALPHA_ONE	1024	/* TCA_CEE_PRIO_ALPHA of 1 */
+#define TC_CEE_RING_DEFAULT	0xffffffff	/* in TCA_CEE_RING */
+#define TC_CEE_PMAX_ONE		1000000	/* TCA_CEE_PRIO_PMAX of 1 */
+
+/**
+ * enum tca_cee_classify - values of TCA_CEE_CLASSIFY
+ * @TCA_CEE_CLASSIFY_DSCP: of IP packets the code point, by TCA_CEE_DSCP; of
+ *	others as TCA_CEE_CLASSIFY_PCP
+ * @TCA_CEE_CLASSIFY_PCP: of frames with a VLAN tag the PCP, also of those that
+ *	came in with one and leave without; of others as TCA_CEE_CLASSIFY_SKB
+ * @TCA_CEE_CLASSIFY_SKB: skb->priority if it is 0 to 7, else 0
+ */
+enum tca_cee_classify {
+	TCA_CEE_CLASSIFY_DSCP,
+	TCA_CEE_CLASSIFY_PCP,
+	TCA_CEE_CLASSIFY_SKB,
+};
+
+/**
+ * enum tca_cee_action - values of TCA_CEE_WATCHDOG_ACTION
+ * @TCA_CEE_ACTION_DRAIN: send in spite of the pause
+ * @TCA_CEE_ACTION_DROP: drop what waits and what comes
+ */
+enum tca_cee_action {
+	TCA_CEE_ACTION_DRAIN,
+	TCA_CEE_ACTION_DROP,
+};
+
+/**
+ * enum tca_cee_ecn - values of TCA_CEE_PRIO_ECN
+ * @TCA_CEE_ECN_OFF: no packet is marked
+ * @TCA_CEE_ECN_RED: by the length of the queue that a packet finds: never up to
+ *	KMIN, surely from KMAX on, in between with a probability that rises to
+ *	PMAX.  KMIN equal to KMAX is a step.
+ * @TCA_CEE_ECN_NP: the same, but packets that a pause has held are not marked
+ *	(NP-ECN, PCN paper, section 4.1)
+ */
+enum tca_cee_ecn {
+	TCA_CEE_ECN_OFF,
+	TCA_CEE_ECN_RED,
+	TCA_CEE_ECN_NP,
+};
+
+enum {
+	TCA_CEE_UNSPEC,
+	TCA_CEE_PAD,
+	/* string, whose buffer the port has a share in, within the network
+	 * namespace; default "": the namespace's own; only when a port is made
+	 */
+	TCA_CEE_DOMAIN,
+	TCA_CEE_BUFFER,		/* u32, bytes, of the whole domain; default 16 MiB */
+	TCA_CEE_CLASSIFY,	/* u8, enum tca_cee_classify; default DSCP */
+	/* binary, a priority for each code point; default code point / 8 */
+	TCA_CEE_DSCP,
+	TCA_CEE_TRUST,		/* u8, obey pause frames that are received; default 1 */
+	TCA_CEE_RATE64,		/* u64, bytes per second; default 0: the device's own */
+	TCA_CEE_CABLE,		/* u32, ns that a bit is under way; default 1000 */
+	/* u32, bytes that a peer still sends once it knows that it must not, since
+	 * they left its qdisc; default two frames of MTU size
+	 */
+	TCA_CEE_RING,
+	TCA_CEE_QUANTA,		/* u16, of XOFF, 512 bit times each; default 10 ms or 65535 */
+	TCA_CEE_WATCHDOG,	/* u32, ms that a pause may last; 0 for ever; default 200 */
+	TCA_CEE_WATCHDOG_ACTION, /* u8, enum tca_cee_action; default DRAIN */
+	TCA_CEE_PRIO,		/* nest of TCA_CEE_PRIO_*; any number of them */
+	__TCA_CEE_MAX,
+};
+
+#define TCA_CEE_MAX (__TCA_CEE_MAX - 1)
+
+/* What is said of some priorities.  Of sizes, 0 stands for the default. */
+enum {
+	TCA_CEE_PRIO_UNSPEC,
+	TCA_CEE_PRIO_MASK,	/* u8, required: bit n is priority n */
+	TCA_CEE_PRIO_LOSSLESS,	/* u8; default 1 of priority 3, 0 of others */
+	TCA_CEE_PRIO_WEIGHT,	/* u8, share of the link, 0 is strict; default 1 */
+	TCA_CEE_PRIO_XOFF,	/* u32, bytes; default 97000, two frames at least */
+	TCA_CEE_PRIO_XON,	/* u32, bytes; default 5/6 of XOFF */
+	/* u32, in 1/1024, XOFF is this share of what is free; default 0: static */
+	TCA_CEE_PRIO_ALPHA,
+	TCA_CEE_PRIO_HEADROOM,	/* u32, bytes; default what the cable needs */
+	TCA_CEE_PRIO_LIMIT,	/* u32, bytes, of what no port answers for; default 200 frames */
+	TCA_CEE_PRIO_ECN,	/* u8, enum tca_cee_ecn */
+	TCA_CEE_PRIO_KMIN,	/* u32, bytes */
+	TCA_CEE_PRIO_KMAX,	/* u32, bytes */
+	TCA_CEE_PRIO_PMAX,	/* u32, in 1/1000000; default 1000000 */
+	__TCA_CEE_PRIO_MAX,
+};
+
+#define TCA_CEE_PRIO_MAX (__TCA_CEE_PRIO_MAX - 1)
+
+/**
+ * struct tc_cee_prio_xstats - counters of a priority
+ *
+ * Those up to @backlog_max are of the qdisc as a transmitter, the others of its
+ * device as a port (below mq, of all its qdiscs).  At any time
+ *
+ *   in = sent + packets + drop_limit + drop_overflow + drop_watchdog + drop_reset
+ *
+ * @in:		packets offered (after segmentation)
+ * @sent:	of them, sent
+ * @sent_bytes:	bytes of those
+ * @drop_limit:	dropped, more than TCA_CEE_PRIO_LIMIT waited
+ * @drop_overflow: dropped although lossless: the headroom of the port that they
+ *	came in by was full
+ * @drop_watchdog: dropped by the watchdog
+ * @drop_reset:	dropped because the device went down or the qdisc was deleted
+ * @marked:	packets marked Congestion Experienced
+ * @np_unmarked: packets that would have been, but that a pause had held
+ * @storms:	times that a pause outlasted the watchdog
+ * @packets:	waiting now
+ * @backlog:	bytes of those
+ * @backlog_max: most bytes that waited at a time
+ * @xoff_sent:	XOFF sent, refreshments included
+ * @xon_sent:	XON sent
+ * @xoff_received: XOFF received and obeyed, refreshments included
+ * @xon_received: XON received and obeyed
+ * @paused_ns:	time that it was paused by those, in all
+ * @shared:	bytes that came in by the port and still wait, below the threshold
+ * @shared_max:	most of them at a time
+ * @headroom:	and beyond it
+ * @headroom_max: most of them at a time
+ * @overflow:	packets that came in by the port and were dropped elsewhere
+ *	as @drop_overflow
+ */
+struct tc_cee_prio_xstats {
+	__u64	in;
+	__u64	sent;
+	__u64	sent_bytes;
+	__u64	drop_limit;
+	__u64	drop_overflow;
+	__u64	drop_watchdog;
+	__u64	drop_reset;
+	__u64	marked;
+	__u64	np_unmarked;
+	__u64	storms;
+	__u64	packets;
+	__u64	backlog;
+	__u64	backlog_max;
+	__u64	xoff_sent;
+	__u64	xon_sent;
+	__u64	xoff_received;
+	__u64	xon_received;
+	__u64	paused_ns;
+	__u64	shared;
+	__u64	shared_max;
+	__u64	headroom;
+	__u64	headroom_max;
+	__u64	overflow;
+};
+
+/**
+ * struct tc_cee_xstats - TCA_STATS_APP in TCA_STATS2 of the qdisc
+ * @ignored:	pause frames received and not obeyed: TCA_CEE_TRUST is 0
+ * @malformed:	pause frames that are none: too short, of another operation,
+ *	tagged, or sent to another address
+ * @nomem:	pause frames that wait for memory
+ * @gso_segmented: GSO packets that were segmented
+ * @domain_used: bytes of the domain's buffer that are in use
+ * @domain_max:	most of them at a time
+ * @lossless:	mask of lossless priorities
+ * @xoff:	of those that the peer is told to pause
+ * @paused:	of those that the peer pauses
+ * @storm:	of those that the watchdog attends to
+ * @hardware:	of those whose pause frames the device itself sends and obeys
+ * @pad:	0
+ * @prio:	each priority
+ */
+struct tc_cee_xstats {
+	__u64	ignored;
+	__u64	malformed;
+	__u64	nomem;
+	__u64	gso_segmented;
+	__u64	domain_used;
+	__u64	domain_max;
+	__u8	lossless;
+	__u8	xoff;
+	__u8	paused;
+	__u8	storm;
+	__u8	hardware;
+	__u8	pad[3];
+	struct tc_cee_prio_xstats prio[TC_CEE_PRIOS];
+};
+
+#endif /* _UAPI_LINUX_PKT_SCH_CEE_H */

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_cee: which priority a packet has.
+ *
+ * Both ends of a link must think alike, or a pause stops other packets than those
+ * that fill the buffer.  So the priority is read off the packet, by the port that
+ * sends it: IEEE 802.1Q's PCP, or the DSCP, as routed fabrics do.
+ *
+ * A bridge may have taken the tag off by then.  Therefore a port in mode PCP keeps
+ * the PCP of what it receives in skb->priority (cee_pfc_receive()), which no bridge
+ * touches.  A router does, by the DSCP: routed fabrics classify by that.
+ *
+ * Not here: 802.1Q's PCP translation tables; what VLAN devices and tc filters
+ * write is followed.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/dsfield.h>
+#include "sch_cee.h"
+
+/* Return: code point, or -1 of what is not IP. */
+static int cee_dscp(const struct sk_buff *skb)
+{
+	int offset = skb_network_offset(skb);
+	struct ipv6hdr ip6, *p6;
+	struct iphdr ip4, *p4;
+
+	if (offset < 0)
+		return -1;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		p4 = skb_header_pointer(skb, offset, sizeof(ip4), &ip4);
+		return p4 && p4->version == 4 ? ipv4_get_dsfield(p4) >> 2 : -1;
+	case htons(ETH_P_IPV6):
+		p6 = skb_header_pointer(skb, offset, sizeof(ip6), &ip6);
+		return p6 && p6->version == 6 ? ipv6_get_dsfield(p6) >> 2 : -1;
+	}
+	return -1;
+}
+
+/* Return: PCP, or -1 of a frame without tag. */
+static int cee_pcp(const struct sk_buff *skb)
+{
+	struct vlan_ethhdr eth, *p;
+
+	if (skb_vlan_tag_present(skb))
+		return skb_vlan_tag_get_prio(skb);
+	if (!eth_type_vlan(skb->protocol))
+		return -1;
+	p = skb_header_pointer(skb, 0, sizeof(eth), &eth);
+	return p ? ntohs(p->h_vlan_TCI) >> VLAN_PRIO_SHIFT : -1;
+}
+
+/**
+ * cee_classify() - the priority of a packet
+ * @skb:	packet that is about to be sent, its data at the Ethernet header
+ * @cfg:	options of the port
+ *
+ * Return: 0 to 7.
+ */
+unsigned int cee_classify(const struct sk_buff *skb, const struct cee_config *cfg)
+{
+	int value;
+
+	if (cfg->classify == TCA_CEE_CLASSIFY_DSCP) {
+		value = cee_dscp(skb);
+		if (value >= 0)
+			return cfg->dscp[value];
+	}
+	if (cfg->classify != TCA_CEE_CLASSIFY_SKB) {
+		value = cee_pcp(skb);
+		if (value >= 0)
+			return value;
+	}
+	return skb->priority < CEE_PRIOS ? skb->priority : 0;
+}

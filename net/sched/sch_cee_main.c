@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_cee: the lossless switch port, as a queueing discipline.
+ *
+ * What Converged Enhanced Ethernet wants of a port (D. Crisan, "Optimized networking for
+ * virtual machines ...", ETH Zurich 2014, section 2.2.2):
+ *
+ *   - Eight priorities (cee_classify.c), a queue each, first in, first out.
+ *   - PFC, IEEE 802.1Qbb.  What a peer pauses waits, to the next packet (cee_pfc.c).  What
+ *     waits here is charged to the ports that it came in by, and their peers are paused
+ *     in time (cee_buffer.c, cee_port.c), so that in a lossless priority nothing is lost.
+ *   - ETS, IEEE 802.1Qaz (cee_ets.c).
+ *   - ECN, and NP-ECN for transports that tell congestion from a pause (cee_ecn.c).
+ *
+ *	 peer's XOFF, XON ---> pause_lock ----.
+ *	                                      v
+ *	packets -> priority -> 8 queues -> those not paused -> ETS -> rate -> device
+ *	              |                           |                             ^
+ *	              '--- charge ---> domain <---' uncharge                    |
+ *	                                  '--> another port: XOFF, XON ---------'
+ *
+ * What may be dropped in a lossless priority, each with a counter of its own: what finds
+ * the headroom of its port full (drop_overflow, it must not happen), what no port and no
+ * socket answers for beyond the limit (drop_limit: it came in by a device without
+ * sch_cee), what the watchdog drops, and what waits when the device goes down.
+ *
+ * Watchdog.  A priority that has a packet and was paused all the time that the options
+ * allow, is released: it is sent in spite of the pause, or dropped, until the pause ends.
+ * One broken host must not stop a fabric, nor a ring of buffers itself.
+ *
+ * GSO packets are segmented first: a pause is obeyed, a threshold is crossed and shares
+ * are kept by what is on the wire.
+ *
+ * Control frames come out of dequeue without ever having gone in, which only the root of
+ * a transmit queue may do: the qdisc is the root, or below mq or the like.
+ *
+ * Context.  Enqueue, dequeue, reset and statistics are under the qdisc's root lock, which
+ * guards all of struct cee_sched; see sch_cee.h for the other locks.
+ *
+ * Not here: any knowledge of transports; QCN; flows within a priority.
+ */
+#include <linux/hashtable.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/gso.h>
+#include <net/netlink.h>
+#include <net/pkt_sched.h>
+#include "sch_cee.h"
+
+/* A port that was blocked for long does not make good for more than this. */
+#define CEE_RATE_LAG_NS		NSEC_PER_MSEC
+
+/**
+ * struct cee_cb - what a packet knows while it waits
+ * @set:	what it is charged to, or NULL
+ * @mark:	NP-ECN: mark it when it leaves, if no pause has held it
+ * @limited:	its bytes count against the limit
+ */
+struct cee_cb {
+	struct cee_set	*set;
+	bool		mark;
+	bool		limited;
+};
+
+/**
+ * struct cee_queue - a priority
+ * @skbs:	packets
+ * @bytes:	of them
+ * @limited:	of those, which count against the limit
+ * @held:	packets wait, or did, that a pause holds
+ * @np:		packets at the head of the queue that a pause has held
+ * @begun:	the pause that @held and @blocked are about
+ * @blocked:	since when that keeps packets waiting, or 0
+ */
+struct cee_queue {
+	struct sk_buff_head	skbs;
+	u32			bytes;
+	u32			limited;
+	bool			held;
+	u32			np;
+	u32			begun;
+	u64			blocked;
+};
+
+/**
+ * struct cee_sched - a qdisc
+ * @port:	its device's, shared below mq
+ * @queue:	of each priority
+ * @ets:	whose turn it is
+ * @storm:	priorities that the watchdog has released
+ * @watchdog:	wakes the port at @next, or when a pause has passed
+ * @next:	time when the rate allows the next packet
+ * @busy:	packets waited when the last one left
+ * @gso_segmented: GSO packets
+ * @st:		counters; of what is the port's, 0
+ */
+struct cee_sched {
+	struct cee_port			*port;
+	struct cee_queue		queue[CEE_PRIOS];
+	struct cee_ets			ets;
+	u8				storm;
+	struct qdisc_watchdog		watchdog;
+	u64				next;
+	bool				busy;
+	u64				gso_segmented;
+	struct tc_cee_prio_xstats	st[CEE_PRIOS];
+};
+
+static struct cee_cb *cee_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct cee_cb));
+	return (struct cee_cb *)qdisc_skb_cb(skb)->data;
+}
+
+static void cee_unblock(struct cee_sched *q, unsigned int prio)
+{
+	q->queue[prio].blocked = 0;
+	q->storm &= ~BIT(prio);
+}
+
+/* Look at the peer's pause before a queue is used. */
+static bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
+{
+	u32 begun = READ_ONCE(q->port->pause[prio].begun);
+	bool paused = cee_pfc_paused(q->port, prio, now);
+	struct cee_queue *queue = &q->queue[prio];
+	bool waits = !skb_queue_empty(&queue->skbs);
+
+	if (begun != queue->begun) {
+		queue->begun = begun;
+		queue->held = waits;
+	}
+	/*
+	 * Packets that wait are watched until one may leave (cee_may_send()): a peer that says
+	 * XON and XOFF in one breath has not let any go.
+	 */
+	if (!waits && (!paused || !(q->storm & BIT(prio))))
+		cee_unblock(q, prio);
+	if (!paused) {
+		if (queue->held)
+			queue->np = skb_queue_len(&queue->skbs);
+		queue->held = false;
+	} else if (waits) {
+		queue->held = true;
+		queue->blocked = queue->blocked ?: now;
+	}
+	return paused;
+}
+
+static int cee_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
+		    struct sk_buff **to_free)
+{
+	(*counter)++;
+	return qdisc_drop(skb, sch, to_free);
+}
+
+/* Who answers for a packet?  Return: false if nobody does and there is no room. */
+static bool cee_admit(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+		      unsigned int prio, bool owned)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_queue *queue = &q->queue[prio];
+	u32 len = qdisc_pkt_len(skb);
+	struct cee_set *set = NULL;
+
+	*cee_cb(skb) = (struct cee_cb) {};
+	if (cfg->prio[prio].lossless && skb->skb_iif && !READ_ONCE(q->port->foreign))
+		set = cee_set_get(qdisc_dev(sch), skb->skb_iif);
+	if (set && set->n) {
+		if (cee_charge(set, prio, len)) {
+			cee_cb(skb)->set = set;
+			return true;
+		}
+		cee_set_put(set);
+		q->st[prio].drop_overflow++;
+		return false;
+	}
+	if (set)
+		cee_set_put(set);
+	if (cfg->prio[prio].lossless && owned)
+		return true;
+	if ((u64)queue->limited + len > cfg->prio[prio].eff_limit) {
+		q->st[prio].drop_limit++;
+		return false;
+	}
+	queue->limited += len;
+	cee_cb(skb)->limited = true;
+	return true;
+}
+
+static void cee_discharge(struct cee_sched *q, const struct sk_buff *skb, unsigned int prio)
+{
+	struct cee_cb *cb = cee_cb(skb);
+
+	if (cb->limited)
+		q->queue[prio].limited -= qdisc_pkt_len(skb);
+	if (!cb->set)
+		return;
+	cee_uncharge(cb->set, prio, qdisc_pkt_len(skb));
+	cee_set_put(cb->set);
+}
+
+/* NP-ECN is decided here too, by what the packet finds, and done when it leaves. */
+static void cee_mark(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
+		     unsigned int prio)
+{
+	if (!cee_ecn_due(&cfg->prio[prio], q->queue[prio].bytes, get_random_u32()))
+		return;
+	if (cfg->prio[prio].ecn == TCA_CEE_ECN_NP)
+		cee_cb(skb)->mark = true;
+	else
+		q->st[prio].marked += cee_ecn_mark(skb);
+}
+
+static void cee_append(struct Qdisc *sch, struct sk_buff *skb, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_queue *queue = &q->queue[prio];
+
+	__skb_queue_tail(&queue->skbs, skb);
+	queue->bytes += qdisc_pkt_len(skb);
+	q->st[prio].backlog_max = max_t(u64, q->st[prio].backlog_max, queue->bytes);
+	sch->q.qlen++;
+	qdisc_qstats_backlog_inc(sch, skb);
+}
+
+/* The first packet of a queue, which has one, is nobody's any more. */
+static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_queue *queue = &q->queue[prio];
+	struct sk_buff *skb = __skb_dequeue(&queue->skbs);
+
+	queue->bytes -= qdisc_pkt_len(skb);
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+	cee_discharge(q, skb, prio);
+	return skb;
+}
+
+/* @owned: a socket pays for it, and waits. */
+static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
+			   struct sk_buff **to_free)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	const struct cee_config *cfg = rcu_dereference_bh(q->port->cfg);
+	unsigned int prio = cee_classify(skb, cfg);
+	bool paused = cee_queue_paused(q, prio, ktime_get_ns());
+
+	q->st[prio].in++;
+	if (paused && q->storm & BIT(prio) && cfg->action == TCA_CEE_ACTION_DROP)
+		return cee_drop(skb, sch, &q->st[prio].drop_watchdog, to_free);
+	if (!cee_admit(sch, cfg, skb, prio, owned))
+		return qdisc_drop(skb, sch, to_free);
+	cee_mark(q, cfg, skb, prio);
+	cee_append(sch, skb, prio);
+	return NET_XMIT_SUCCESS;
+}
+
+/* The verdict is the best that a segment got. */
+static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, bool owned,
+			   struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *seg, *segs, *next;
+	int best = NET_XMIT_DROP;
+	unsigned int prio;
+
+	segs = skb_gso_segment(skb, features);
+	if (IS_ERR_OR_NULL(segs)) {
+		prio = cee_classify(skb, rcu_dereference_bh(q->port->cfg));
+		q->st[prio].in++;
+		return cee_drop(skb, sch, &q->st[prio].drop_limit, to_free);
+	}
+	q->gso_segmented++;
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		qdisc_skb_cb(seg)->pkt_len = seg->len;
+		compat_qdisc_single_segment(seg);
+		if (cee_enqueue_one(seg, sch, owned, to_free) == NET_XMIT_SUCCESS)
+			best = NET_XMIT_SUCCESS;
+	}
+	consume_skb(skb);
+	return best;
+}
+
+/*
+ * Does a socket of this machine pay for a packet, so that its send buffer bounds it?  Not
+ * for one that came in, whoever's it is, as a tap's, and not for TCP's pure ACKs.
+ */
+static bool cee_is_owned(const struct sk_buff *skb)
+{
+	return skb->sk && skb->destructor && !skb->skb_iif && skb->truesize >= skb->len;
+}
+
+static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	bool owned = cee_is_owned(skb);
+
+	if (skb_is_gso(skb))
+		return cee_enqueue_gso(skb, sch, owned, to_free);
+	return cee_enqueue_one(skb, sch, owned, to_free);
+}
+
+/* Throw away what waits in a priority. */
+static void cee_purge(struct Qdisc *sch, unsigned int prio, __u64 *counter)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	while (!skb_queue_empty(&q->queue[prio].skbs)) {
+		kfree_skb(cee_unlink(sch, prio));
+		qdisc_qstats_drop(sch);
+		(*counter)++;
+	}
+	q->queue[prio].np = 0;
+}
+
+static void cee_storm(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	if (!(q->storm & BIT(prio))) {
+		q->storm |= BIT(prio);
+		q->st[prio].storms++;
+		net_warn_ratelimited("sch_cee: %s: the peer pauses priority %u for more than %u ms, it is %s\n",
+				     netdev_name(qdisc_dev(sch)), prio, cfg->watchdog,
+				     cfg->action == TCA_CEE_ACTION_DROP ? "dropped" : "sent on");
+	}
+	if (cfg->action == TCA_CEE_ACTION_DROP)
+		cee_purge(sch, prio, &q->st[prio].drop_watchdog);
+}
+
+/* May a priority that has packets send?  If not, @wake is no later than when it may. */
+static bool cee_may_send(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio,
+			 u64 now, u64 *wake)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	u64 limit;
+
+	if (!cee_queue_paused(q, prio, now)) {
+		cee_unblock(q, prio);
+		return true;
+	}
+	limit = q->queue[prio].blocked + cfg->watchdog * (u64)NSEC_PER_MSEC;
+	if (cfg->watchdog && now >= limit) {
+		cee_storm(sch, cfg, prio);
+		return !skb_queue_empty(&q->queue[prio].skbs);
+	}
+	*wake = min(*wake, READ_ONCE(q->port->pause[prio].until));
+	if (cfg->watchdog)
+		*wake = min(*wake, limit);
+	return false;
+}
+
+static u8 cee_eligible(struct Qdisc *sch, const struct cee_config *cfg, u64 now, u64 *wake)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	u8 eligible = 0;
+	int prio;
+
+	for (prio = 0; prio < CEE_PRIOS; prio++)
+		if (!skb_queue_empty(&q->queue[prio].skbs) &&
+		    cee_may_send(sch, cfg, prio, now, wake))
+			eligible |= BIT(prio);
+	return eligible;
+}
+
+static void cee_mark_np(struct cee_sched *q, struct sk_buff *skb, unsigned int prio, bool due)
+{
+	if (q->queue[prio].np) {
+		q->queue[prio].np--;
+		q->st[prio].np_unmarked += due;
+	} else if (due) {
+		q->st[prio].marked += cee_ecn_mark(skb);
+	}
+}
+
+static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = cee_unlink(sch, prio);
+
+	cee_mark_np(q, skb, prio, cee_cb(skb)->mark);
+	q->st[prio].sent++;
+	q->st[prio].sent_bytes += qdisc_pkt_len(skb);
+	cee_ets_sent(&q->ets, cfg, prio, qdisc_pkt_len(skb));
+	qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+/* As long as an earlier packet takes, and no sooner: late timers cost no throughput while
+ * packets wait, idle time earns none.
+ */
+static void cee_pay_rate(struct Qdisc *sch, const struct cee_config *cfg, unsigned int len, u64 now)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	u64 start = q->busy ? max(q->next, now - CEE_RATE_LAG_NS) : now;
+
+	q->next = start + div64_u64((u64)len * NSEC_PER_SEC, cfg->rate);
+	q->busy = sch->q.qlen > 0;
+}
+
+static struct sk_buff *cee_control(struct Qdisc *sch)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = cee_account_tell(q->port);
+
+	if (skb && sch->flags & TCQ_F_ONETXQUEUE)
+		skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
+	return skb;
+}
+
+static struct sk_buff *cee_dequeue(struct Qdisc *sch)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	const struct cee_config *cfg = rcu_dereference_bh(q->port->cfg);
+	struct sk_buff *skb = cee_control(sch);
+	u64 wake = U64_MAX;
+	int prio;
+	u64 now;
+
+	if (skb || !sch->q.qlen)
+		return skb;
+	now = ktime_get_ns();
+	if (cfg->rate && now < q->next) {
+		qdisc_watchdog_schedule_ns(&q->watchdog, q->next);
+		return NULL;
+	}
+	prio = cee_ets_next(&q->ets, cfg, cee_eligible(sch, cfg, now, &wake));
+	if (prio < 0) {
+		q->busy = false;
+		if (wake != U64_MAX)
+			qdisc_watchdog_schedule_ns(&q->watchdog, wake);
+		return NULL;
+	}
+	skb = cee_take(sch, cfg, prio);
+	if (cfg->rate)
+		cee_pay_rate(sch, cfg, qdisc_pkt_len(skb), now);
+	return skb;
+}
+
+/* The link is down or this qdisc goes.  The peer's pause is the port's: others may heed it. */
+static void cee_reset(struct Qdisc *sch)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	int prio;
+
+	if (!q->port)
+		return;
+	local_bh_disable();
+	for (prio = 0; prio < CEE_PRIOS; prio++) {
+		cee_purge(sch, prio, &q->st[prio].drop_reset);
+		q->queue[prio].held = false;
+		cee_unblock(q, prio);
+	}
+	memset(&q->ets, 0, sizeof(q->ets));
+	q->next = 0;
+	q->busy = false;
+	local_bh_enable();
+	qdisc_watchdog_cancel(&q->watchdog);
+}
+
+static int cee_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_config *cfg;
+	int err;
+
+	cfg = kmemdup(rtnl_dereference(q->port->cfg), sizeof(*cfg), GFP_KERNEL);
+	if (!cfg)
+		return -ENOMEM;
+	err = cee_config_parse(cfg, opt, extack);
+	if (!err)
+		err = cee_port_configure(q->port, cfg, extack);
+	if (err) {
+		kfree(cfg);
+		return err;
+	}
+	sch_tree_lock(sch);
+	/* The last packet's time was reckoned by the old rate, a pause watched by the old limit. */
+	q->next = 0;
+	if (sch->q.qlen)
+		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static struct cee_port *cee_new_port(struct net_device *dev, struct nlattr *opt,
+				     struct netlink_ext_ack *extack)
+{
+	struct cee_config *cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
+	struct cee_port *port;
+	int err;
+
+	if (!cfg)
+		return ERR_PTR(-ENOMEM);
+	cee_config_defaults(cfg);
+	err = cee_config_parse(cfg, opt, extack);
+	port = err ? ERR_PTR(err) : cee_port_add(dev, cfg, extack);
+	if (IS_ERR(port))
+		kfree(cfg);
+	return port;
+}
+
+/* One qdisc more on a device that has one: its options replace those that hold. */
+static int cee_join_port(struct cee_port *port, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct cee_config *cfg;
+	int err;
+
+	if (!opt || !nla_len(opt))
+		return 0;
+	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
+	if (!cfg)
+		return -ENOMEM;
+	cee_config_defaults(cfg);
+	err = cee_config_parse(cfg, opt, extack);
+	if (!err)
+		err = cee_port_configure(port, cfg, extack);
+	if (err)
+		kfree(cfg);
+	return err;
+}
+
+/* The qdisc of a device that has a handle's major number, if it is known already. */
+static const struct Qdisc *cee_parent(struct Qdisc *sch)
+{
+	struct net_device *dev = qdisc_dev(sch);
+	u32 handle = TC_H_MAJ(sch->parent);
+	struct Qdisc *p = rtnl_dereference(dev->qdisc);
+
+	if (p && !(p->flags & TCQ_F_BUILTIN) && p->handle == handle)
+		return p;
+	hash_for_each_possible(dev->qdisc_hash, p, hash, handle)
+		if (p->handle == handle)
+			return p;
+	return NULL;
+}
+
+/* A parent that is not known is mq, which makes its children before it is.
+ * Others make them of a kind of their own.
+ */
+static int cee_check_parent(struct Qdisc *sch, struct netlink_ext_ack *extack)
+{
+	const struct Qdisc *parent;
+
+	if (sch->parent == TC_H_ROOT)
+		return 0;
+	parent = cee_parent(sch);
+	if (!parent || parent->flags & TCQ_F_MQROOT)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "only as the root, or below mq or mqprio");
+	return -EOPNOTSUPP;
+}
+
+static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_port *port;
+	int i, err;
+
+	/* cee_destroy() follows a failure. */
+	qdisc_watchdog_init(&q->watchdog, sch);
+	for (i = 0; i < CEE_PRIOS; i++)
+		__skb_queue_head_init(&q->queue[i].skbs);
+	err = cee_check_parent(sch, extack);
+	if (err)
+		return err;
+	port = cee_port_find(qdisc_dev(sch));
+	if (port) {
+		err = cee_join_port(port, opt, extack);
+		if (err)
+			return err;
+	} else {
+		port = cee_new_port(qdisc_dev(sch), opt, extack);
+		if (IS_ERR(port))
+			return PTR_ERR(port);
+	}
+	port->qdiscs++;
+	q->port = port;
+	return 0;
+}
+
+/* Nobody enqueues any more and the queues were reset. */
+static void cee_destroy(struct Qdisc *sch)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	if (q->port && !--q->port->qdiscs)
+		cee_port_remove(q->port);
+}
+
+static int cee_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	int len;
+
+	rcu_read_lock();
+	len = cee_config_dump(rcu_dereference(q->port->cfg),
+			      READ_ONCE(q->port->domain->buffer), skb);
+	rcu_read_unlock();
+	return len;
+}
+
+static void cee_stats_queues(struct cee_sched *q, struct tc_cee_xstats *x, u64 now)
+{
+	int i;
+
+	for (i = 0; i < CEE_PRIOS; i++) {
+		x->prio[i] = q->st[i];
+		x->prio[i].packets = skb_queue_len(&q->queue[i].skbs);
+		x->prio[i].backlog = q->queue[i].bytes;
+		x->paused |= cee_pfc_paused(q->port, i, now) << i;
+	}
+	x->gso_segmented = q->gso_segmented;
+	x->storm = q->storm;
+}
+
+static void cee_stats_accounts(struct cee_port *port, struct tc_cee_xstats *x)
+{
+	const struct cee_account *a;
+	int i;
+
+	spin_lock_bh(&port->domain->lock);
+	for (i = 0; i < CEE_PRIOS; i++) {
+		a = &port->account[i];
+		x->prio[i].xoff_sent = a->xoff_sent;
+		x->prio[i].xon_sent = a->xon_sent;
+		x->prio[i].shared = a->shared;
+		x->prio[i].shared_max = a->shared_max;
+		x->prio[i].headroom = a->headroom;
+		x->prio[i].headroom_max = a->headroom_max;
+		x->prio[i].overflow = a->overflow;
+	}
+	x->xoff = port->xoff;
+	x->nomem = port->nomem;
+	x->domain_used = port->domain->used;
+	x->domain_max = port->domain->used_max;
+	spin_unlock_bh(&port->domain->lock);
+}
+
+static void cee_stats_pauses(struct cee_port *port, struct tc_cee_xstats *x, u64 now)
+{
+	int i;
+
+	spin_lock_bh(&port->pause_lock);
+	for (i = 0; i < CEE_PRIOS; i++) {
+		x->prio[i].xoff_received = port->pause[i].xoff;
+		x->prio[i].xon_received = port->pause[i].xon;
+		x->prio[i].paused_ns = cee_pfc_paused_ns(&port->pause[i], now);
+	}
+	x->ignored = port->ignored;
+	x->malformed = port->malformed;
+	spin_unlock_bh(&port->pause_lock);
+}
+
+/* Once, and not again as TCA_XSTATS, which gnet_stats_copy_app() would do: twice does not
+ * fit beside the options into the one page that readers of dumps are sure to have.
+ */
+static int cee_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct tc_cee_xstats *x = kzalloc(sizeof(*x), GFP_KERNEL);
+	struct cee_sched *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+	int err;
+
+	if (!x)
+		return -ENOMEM;
+	sch_tree_lock(sch);
+	cee_stats_queues(q, x, now);
+	sch_tree_unlock(sch);
+	cee_stats_accounts(q->port, x);
+	cee_stats_pauses(q->port, x, now);
+	x->hardware = READ_ONCE(q->port->hardware);
+	rcu_read_lock();
+	x->lossless = rcu_dereference(q->port->cfg)->lossless;
+	rcu_read_unlock();
+	err = nla_put_64bit(d->skb, TCA_STATS_APP, sizeof(*x), x, d->padattr) ? -EMSGSIZE : 0;
+	kfree(x);
+	return err;
+}
+
+static struct Qdisc_ops cee_qdisc_ops __read_mostly = {
+	.id		= "cee",
+	.priv_size	= sizeof(struct cee_sched),
+	.enqueue	= cee_enqueue,
+	.dequeue	= cee_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= cee_init,
+	.reset		= cee_reset,
+	.destroy	= cee_destroy,
+	.change		= cee_change,
+	.dump		= cee_dump,
+	.dump_stats	= cee_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+static int __init sch_cee_init(void)
+{
+	int err = cee_port_init();
+
+	if (err)
+		return err;
+	err = register_qdisc(&cee_qdisc_ops);
+	if (err)
+		cee_port_exit();
+	return err;
+}
+
+/* A qdisc holds a reference to its module, so that none is left here. */
+static void __exit sch_cee_exit(void)
+{
+	unregister_qdisc(&cee_qdisc_ops);
+	cee_port_exit();
+}
+
+module_init(sch_cee_init);
+module_exit(sch_cee_exit);
+
+/* The name is the alias that kernels before 6.9 ask for, this the later one. */
+MODULE_ALIAS("net-sch-cee");
+MODULE_DESCRIPTION("Lossless (Converged Enhanced Ethernet) switch port");
+MODULE_LICENSE("GPL");

@@ -43,6 +43,7 @@
 #include <unistd.h>
 
 #include <linux/ndp.h>
+#include <linux/pkt_sch_cee.h>
 #include <linux/pkt_sch_ndp.h>
 
 #include "address.h"
@@ -1008,7 +1009,7 @@ static void run(void)
 
 static const struct counter {
 	const char	*name;
-	size_t		at;		/* in struct tc_ndp_xstats */
+	size_t		at;		/* in struct tc_ndp_xstats, tc_cee_prio_xstats */
 } counters[] = {
 	{ "data_in", offsetof(struct tc_ndp_xstats, data_in) },
 	{ "data_sent", offsetof(struct tc_ndp_xstats, data_sent) },
@@ -1031,10 +1032,23 @@ static const struct counter {
 
 #define N_COUNTERS	ARRAY_SIZE(counters)
 
+/* Of lossless ports, of all priorities together */
+static const struct counter cee_counters[] = {
+	{ "xoff_sent", offsetof(struct tc_cee_prio_xstats, xoff_sent) },
+	{ "xon_sent", offsetof(struct tc_cee_prio_xstats, xon_sent) },
+	{ "marked", offsetof(struct tc_cee_prio_xstats, marked) },
+	{ "paused_ns", offsetof(struct tc_cee_prio_xstats, paused_ns) },
+	{ "drop_overflow", offsetof(struct tc_cee_prio_xstats, drop_overflow) },
+	{ "storms", offsetof(struct tc_cee_prio_xstats, storms) },
+};
+
+#define N_CEE_COUNTERS	ARRAY_SIZE(cee_counters)
+
 static struct group {
 	char		name[64];
 	long long	packets, bytes, drops;
 	long long	ndp[N_COUNTERS];
+	long long	cee[N_CEE_COUNTERS];
 } *groups;
 
 static struct port {
@@ -1099,13 +1113,35 @@ static void read_ports(void)
 	fclose(f);
 }
 
-static void count_stats(struct group *g, const struct nlattr *stats, bool ndp, int sign)
+static void count_ndp(struct group *g, const struct nlattr *a, int sign)
+{
+	size_t i, len = mnl_attr_get_payload_len(a);
+	struct tc_ndp_xstats x = { 0 };
+
+	memcpy(&x, mnl_attr_get_payload(a), len < sizeof(x) ? len : sizeof(x));
+	for (i = 0; i < N_COUNTERS; i++)
+		g->ndp[i] += sign * *(long long *)((char *)&x + counters[i].at);
+}
+
+static void count_cee(struct group *g, const struct nlattr *a, int sign)
+{
+	size_t i, len = mnl_attr_get_payload_len(a);
+	struct tc_cee_xstats x = { 0 };
+	int prio;
+
+	memcpy(&x, mnl_attr_get_payload(a), len < sizeof(x) ? len : sizeof(x));
+	for (prio = 0; prio < TC_CEE_PRIOS; prio++)
+		for (i = 0; i < N_CEE_COUNTERS; i++)
+			g->cee[i] += sign * *(long long *)((char *)&x.prio[prio] +
+							   cee_counters[i].at);
+}
+
+static void count_stats(struct group *g, const struct nlattr *stats, const char *kind, int sign)
 {
 	struct gnet_stats_basic basic = { 0 };
 	struct gnet_stats_queue queue = { 0 };
-	struct tc_ndp_xstats x = { 0 };
 	const struct nlattr *a;
-	size_t i, len;
+	size_t len;
 
 	mnl_attr_for_each_nested(a, stats) {
 		len = mnl_attr_get_payload_len(a);
@@ -1115,14 +1151,14 @@ static void count_stats(struct group *g, const struct nlattr *stats, bool ndp, i
 		else if (mnl_attr_get_type(a) == TCA_STATS_QUEUE)
 			memcpy(&queue, mnl_attr_get_payload(a),
 			       len < sizeof(queue) ? len : sizeof(queue));
-		else if (mnl_attr_get_type(a) == TCA_STATS_APP && ndp)
-			memcpy(&x, mnl_attr_get_payload(a), len < sizeof(x) ? len : sizeof(x));
+		else if (mnl_attr_get_type(a) == TCA_STATS_APP && !strcmp(kind, "ndp"))
+			count_ndp(g, a, sign);
+		else if (mnl_attr_get_type(a) == TCA_STATS_APP && !strcmp(kind, "cee"))
+			count_cee(g, a, sign);
 	}
 	g->packets += sign * (long long)basic.packets;
 	g->bytes += sign * (long long)basic.bytes;
 	g->drops += sign * (long long)queue.drops;
-	for (i = 0; i < N_COUNTERS; i++)
-		g->ndp[i] += sign * *(long long *)((char *)&x + counters[i].at);
 }
 
 /* What a dump of a namespace's qdiscs is for. */
@@ -1137,7 +1173,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *a, *stats = NULL;
 	const struct dump *d = data;
 	const struct port *p;
-	bool ndp = false;
+	const char *kind = "";
 
 	if (tc->tcm_parent != TC_H_ROOT)
 		return MNL_CB_OK;
@@ -1145,11 +1181,11 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 		if (mnl_attr_get_type(a) == TCA_STATS2)
 			stats = a;
 		else if (mnl_attr_get_type(a) == TCA_KIND)
-			ndp = !strcmp(mnl_attr_get_str(a), "ndp");
+			kind = mnl_attr_get_str(a);
 	}
 	for (p = d->from; p < d->to && stats; p++)
 		if (p->ifindex == (unsigned int)tc->tcm_ifindex)
-			count_stats(&groups[p->group], stats, ndp, d->sign);
+			count_stats(&groups[p->group], stats, kind, d->sign);
 	return MNL_CB_OK;
 }
 
@@ -1195,6 +1231,9 @@ static void print_ports(void)
 		for (i = 0; i < N_COUNTERS; i++)
 			if (g->ndp[i])
 				printf(",\"%s\":%lld", counters[i].name, g->ndp[i]);
+		for (i = 0; i < N_CEE_COUNTERS; i++)
+			if (g->cee[i])
+				printf(",\"%s\":%lld", cee_counters[i].name, g->cee[i]);
 		printf("}\n");
 	}
 }

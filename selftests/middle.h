@@ -342,6 +342,26 @@ static inline int open_tun(int mtu)
 	return fd;
 }
 
+/*
+ * An address of IPv6 is tentative until a worker of the kernel has run, and what is sent to
+ * it until then is lost.  Return: it is an address of this namespace, soon.
+ */
+static inline bool address_works(const char *address)
+{
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6 };
+	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), i;
+	bool ok = false;
+
+	inet_pton(AF_INET6, address, &sin6.sin6_addr);
+	for (i = 0; i < patience(10) * 1000 && !ok; i++) {
+		ok = !bind(s, (struct sockaddr *)&sin6, sizeof(sin6));
+		if (!ok)
+			usleep(1000);
+	}
+	close(s);
+	return ok;
+}
+
 /* Context: a test's own process.  Return: 0. */
 static inline int lay_middle(int mtu)
 {
@@ -365,6 +385,8 @@ static inline int lay_middle(int mtu)
 			shell("ip address add %s/%d dev tun0 %s", addresses[six][end],
 			      six ? 64 : 24, six ? "nodad" : "");
 		}
+		if (!address_works(addresses[1][end]))
+			return -1;
 	}
 	meddle = pass;
 	signal(SIGPIPE, SIG_IGN);

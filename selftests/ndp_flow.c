@@ -110,6 +110,7 @@ FIXTURE_SETUP(flow)
 	ASSERT_EQ(0, setsockopt(self->l, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
 	self->t.s = connect_and_send(4711);
 	ASSERT_LE(0, self->t.s);
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
 	settle();
 	self->t.a = let_in(self->l, &id);
 	ASSERT_LE(0, self->t.a);

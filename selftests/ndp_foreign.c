@@ -339,6 +339,7 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	char c;
 
 	meddle = pass;
+	ASSERT_TRUE(forward_until(is_readable, l, 10));
 	settle();
 	a = let_in(l, &id);
 	ASSERT_LE(0, a);

@@ -75,6 +75,7 @@ struct ndp_pullq {
  *
  * The receiver:
  * @refused:	a packet found no room, and there was no sign of room since: no pulls
+ * @filled:	the buffer was full: pulls wait until there is more room than for a packet
  * @low_waits:	the packet at rcv_nxt came trimmed, or may have, and waits for a pull
  * @told_any:	@told_psn is valid
  * @queued:	in the round of @q, or being served
@@ -100,6 +101,7 @@ struct ndp_pull_state {
 	u16			ack_share;
 
 	bool			refused;
+	bool			filled;
 	bool			low_waits;
 	bool			told_any;
 	bool			queued;

@@ -114,6 +114,7 @@ static void ndp_pull_probed(struct ndp_sock *np)
 
 	np->promised = 0;
 	ps->refused = false;
+	ps->filled = false;
 	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
 	if (!ps->owed &&
 	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))

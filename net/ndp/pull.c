@@ -144,10 +144,28 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 }
 
 /*
+ * A reader that is slower than the link keeps its buffer full: each packet that it takes
+ * would be pulled for by a PULL of its own, and come alone.  Once the buffer was full, and
+ * while the reader has half of it before him, room counts from an eighth on.
+ */
+static bool ndp_pull_has_room(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 most = READ_ONCE(ndp_to_sk(np)->sk_rcvbuf);
+
+	if (!ndp_room(np))
+		ps->filled = true;
+	else if (!ps->filled || !ndp_readable(np) || ndp_inq(np) < most / 2 ||
+		 ndp_rmem_used(np) <= most - most / 8)
+		ps->filled = false;
+	return !ps->filled;
+}
+
+/*
  * After a refusal only the lowest missing packet is pulled, if it waits for that: it has
  * a slot of its own.  A peer that has to verify its address is not pulled from before.
  */
-static bool ndp_pull_pending(const struct ndp_sock *np)
+static bool ndp_pull_pending(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
@@ -155,7 +173,7 @@ static bool ndp_pull_pending(const struct ndp_sock *np)
 		return false;
 	if (ps->refused && !(ps->low_waits && !np->promised))
 		return false;
-	return ps->owed && ndp_room(np);
+	return ps->owed && ndp_pull_has_room(np);
 }
 
 /* Context: np->lock held. */
@@ -196,17 +214,28 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 		  min(headers, cost.packet);
 }
 
-/* Is no connection waiting that would be served before this one?  Context: q->lock held. */
+/*
+ * Is no connection waiting that would be served before this one, which may wait itself?
+ * Context: np->lock and q->lock held.
+ */
 static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 				    const struct ndp_sock *np)
 {
+	const struct ndp_pull_state *ps = ndp_pull(np);
 	unsigned int first = ndp_pullq_waiting(q, 0);
 
-	return first == NDP_PULL_CLASSES ||
-	       (first > ndp_pull_class(np) && !ndp_pullq_low_share(q));
+	if (first == NDP_PULL_CLASSES)
+		return true;
+	if (ps->queued && first == ps->class && list_is_singular(&q->round[first]))
+		return list_is_first(&ps->node, &q->round[first]) &&
+		       ndp_pullq_waiting(q, first + 1) == NDP_PULL_CLASSES;
+	return first > ndp_pull_class(np) && !ndp_pullq_low_share(q);
 }
 
-/* Grant a pull at once if the pace allows it and nobody waits before this connection. */
+/*
+ * Grant a pull at once if the pace allows it and nobody waits before this connection.  One
+ * that waits for the timer, which is late, may catch up as the timer does.
+ */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
@@ -223,7 +252,7 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	ok = !q->dead && q->next <= now + cost.packet / 2 &&
 	     ndp_pullq_nobody_before(q, np);
 	if (ok) {
-		ndp_pullq_charge(q, cost, now, false);
+		ndp_pullq_charge(q, cost, now, ps->queued);
 		/* The link was idle, so one of the turns taken is forgiven. */
 		ps->turns_taken -= !!ps->turns_taken;
 	}
@@ -301,15 +330,11 @@ void ndp_pull_request(struct ndp_sock *np)
 			ndp_pull_grant(np);
 		return;
 	}
-	if (ps->queued) {
+	if (ps->queued)
 		ndp_pull_reorder(np);
-		return;
-	}
-	if (!ndp_pull_pending(np))
-		return;
-	if (ndp_pull_at_once(np))
+	while (ndp_pull_pending(np) && ndp_pull_at_once(np))
 		ndp_pull_grant(np);
-	if (ndp_pull_pending(np))
+	if (ndp_pull_pending(np) && !ps->queued)
 		ndp_pull_enqueue(np);
 }
 
@@ -395,6 +420,22 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 }
 
 /*
+ * Charge a pull that the late timer grants.
+ * Return: nobody else waits, and the next is due: one PULL can tell of both.
+ */
+static bool ndp_pullq_goes_on(struct ndp_pullq *q, struct ndp_pull_cost cost,
+			      u64 now)
+{
+	bool more;
+
+	spin_lock(&q->lock);
+	ndp_pullq_charge(q, cost, now, true);
+	more = q->next <= now && ndp_pullq_waiting(q, 0) == NDP_PULL_CLASSES;
+	spin_unlock(&q->lock);
+	return more;
+}
+
+/*
  * Serve a connection whose turn it is.  Called with q->lock held and returns
  * with it held; it is dropped meanwhile, as np->lock comes first.
  */
@@ -402,7 +443,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
-	struct ndp_pull_cost cost = {};
+	struct ndp_pull_cost cost;
 	bool again;
 
 	list_del_init(&ps->node);
@@ -411,13 +452,13 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	spin_lock(&np->lock);
 	if (ps->q == q && ndp_pull_pending(np)) {
 		cost = ndp_pull_cost(np);
-		ndp_pull_grant(np);
+		do
+			ndp_pull_grant(np);
+		while (ndp_pullq_goes_on(q, cost, now) && ndp_pull_pending(np));
 		ndp_send_pull(np);
 	}
 	again = ps->q == q && ndp_pull_pending(np);
 	spin_lock(&q->lock);
-	if (cost.packet)
-		ndp_pullq_charge(q, cost, now, true);
 	again = again && !q->dead;
 	if (again)
 		ndp_pullq_add_tail(q, np);

@@ -6,6 +6,8 @@
 #ifndef _LIAR_H
 #define _LIAR_H
 
+#define ROOM		1000000		/* window advertised */
+
 /* What came from the kernel. */
 static struct {
 	int		count[TYPES];
@@ -42,9 +44,9 @@ static inline void listen_only(struct packet *p)
 		heard.longest = len;
 }
 
-/* To who sent @p. */
-static inline void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
-			__u32 window)
+/* An answer to @p, to be sealed. */
+static inline struct packet answer_to(const struct packet *p, int type, int flags, __u32 psn,
+				      __u32 pull, __u32 window)
 {
 	struct packet answer = *p;
 	struct header *h = ndp_of(&answer);
@@ -63,6 +65,33 @@ static inline void tell(const struct packet *p, int type, int flags, __u32 psn, 
 	h->psn_off = htonl(pull);
 	h->window = htonl(window);
 	turn_round(&answer);
+	return answer;
+}
+
+/* To who sent @p. */
+static inline void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
+			__u32 window)
+{
+	struct packet answer = answer_to(p, type, flags, psn, pull, window);
+
+	seal(&answer);
+	arrive(&answer);
+}
+
+/*
+ * An ACK of @psn that names the packets @map from @first on as well, in @len bytes behind its
+ * header, of which @spoilt bits are wrong.
+ */
+static inline void tell_acks(const struct packet *p, __u32 psn, __u32 first, __u64 map, int len,
+			     __u32 spoilt)
+{
+	struct packet answer = answer_to(p, ACK, HAS_PULL | ACKS, psn, 0, ROOM);
+	__u8 *at = (__u8 *)(ndp_of(&answer) + 1);
+	__u32 word[4] = { htonl(map >> 32), htonl((__u32)map), htonl(first) };
+
+	word[3] = htonl(crc32c((__u8 *)word, 12) ^ spoilt);
+	resize(&answer, HDR_LEN + len);
+	memcpy(at, word, len);
 	seal(&answer);
 	arrive(&answer);
 }

@@ -8,7 +8,6 @@
 #include "liar.h"
 
 #define LOTS		1000000		/* bytes: more than any window here */
-#define ROOM		1000000		/* window advertised */
 #define MTU		1500
 #define LONG		300		/* seconds */
 
@@ -161,6 +160,41 @@ TEST_F(liar, acknowledges_what_was_not_sent)
 	EXPECT_EQ(0, after.bytes_acked);
 	EXPECT_EQ(before.snd_inflight, after.snd_inflight);
 	EXPECT_TRUE(one_window());
+}
+
+/* Packets of the writer's that nobody has acknowledged; it may send no others. */
+static unsigned int in_flight(int s)
+{
+	settle();
+	return info_of(s).snd_inflight;
+}
+
+/* What one ACK names is acknowledged: all of it, or what stands in its header alone. */
+TEST_F(liar, names_many_in_one_ack)
+{
+	__u32 first = psn_of(&heard.first[DATA]);
+	unsigned int n = in_flight(self->s);
+
+	ASSERT_LT(7, n);
+	tell_acks(&heard.first[DATA], first, first, 0, 16, 0);
+	EXPECT_EQ(n - 1, in_flight(self->s));
+	/* With a wrong CRC, and cut short. */
+	tell_acks(&heard.first[DATA], first + 1, first, ~0ULL, 16, 1);
+	EXPECT_EQ(n - 2, in_flight(self->s));
+	EXPECT_EQ(1, stat_of(NEAR, "CrcIn"));
+	tell_acks(&heard.first[DATA], first + 2, first, ~0ULL, 12, 0);
+	EXPECT_EQ(n - 3, in_flight(self->s));
+	/* What was never sent. */
+	tell_acks(&heard.first[DATA], first + 10000, first + 10000, ~0ULL, 16, 0);
+	tell_acks(&heard.first[DATA], first - 1, first - 64, ~0ULL, 16, 0);
+	EXPECT_EQ(n - 3, in_flight(self->s));
+	EXPECT_EQ(0, stat_of(NEAR, "AckJoinedIn"));
+	/* The fourth, and with it the fifth and the seventh; and once more. */
+	tell_acks(&heard.first[DATA], first + 3, first, 0x58, 16, 0);
+	EXPECT_EQ(n - 6, in_flight(self->s));
+	EXPECT_EQ(2, stat_of(NEAR, "AckJoinedIn"));
+	tell_acks(&heard.first[DATA], first + 3, first, 0x58, 16, 0);
+	EXPECT_EQ(n - 6, in_flight(self->s));
 }
 
 /* All of it goes, paced by the liar's own answers: that is the liar's loss. */

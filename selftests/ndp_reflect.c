@@ -13,7 +13,6 @@
 #include <linux/icmpv6.h>
 
 #define LOTS		1000000		/* bytes: more than any window here */
-#define ROOM		1000000		/* window advertised */
 #define MTU		1500
 #define LONG		600		/* seconds */
 #define FACTOR		3		/* net.ndp.amplification */
@@ -130,6 +129,16 @@ TEST_F_TIMEOUT(forged, gets_no_more_than_thrice, LONG)
 	EXPECT_EQ(1, stat_of(NEAR, "UnverifiedEnded") + stat_of(NEAR, "GivenUp"));
 	EXPECT_EQ(ETIMEDOUT, get_int(self->fd, SOL_SOCKET, SO_ERROR));
 	EXPECT_EQ(0, heard.count[RST]);
+}
+
+/* Who guesses at a number gets no further by naming all of those around it. */
+TEST_F(forged, names_many_in_one_ack)
+{
+	tell_acks(&heard.first[DATA], first_psn() + 1000, first_psn() - 32, ~0ULL, 16, 0);
+	settle();
+	EXPECT_EQ(1, heard.count[DATA]);
+	EXPECT_EQ(0, stat_of(NEAR, "AckJoinedIn"));
+	EXPECT_FALSE(is_verified());
 }
 
 /* The answer to the first packet has it all leave, and brings a token for later. */

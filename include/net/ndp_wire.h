@@ -10,6 +10,7 @@
  *
  *   struct ndphdr                32 bytes, in every packet
  *   __be32 payload CRC-32C       only in DATA that has one
+ *   struct ndp_acks              only in an ACK with NDP_F_ACKS
  *   payload                      only in DATA, at most ndphdr.len bytes
  *
  * A DATA packet that arrives shorter than @len says was trimmed on the way;
@@ -134,6 +135,7 @@ enum ndp_type {
  *		message
  * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
  *		connection to this acceptor, which gives it and is shown it
+ * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
  *		to be accepted by one that listens for such
  */
@@ -148,6 +150,7 @@ enum ndp_flags {
 	NDP_F_ECE	= 0x80,
 
 	NDP_F_TOKEN	= NDP_F_EOM,
+	NDP_F_ACKS	= NDP_F_EOM,
 	NDP_F_MSG	= NDP_F_PULL,
 	NDP_F_BOM	= NDP_F_ECE,
 };
@@ -209,6 +212,21 @@ struct ndphdr {
 };
 
 static_assert(sizeof(struct ndphdr) == 32);
+
+/**
+ * struct ndp_acks - more packets that an ACK acknowledges, network byte order
+ * @map:	bit i: the packet @first + i arrived whole, for the first time sent, and was not
+ *		marked (ECN); the one of the header may be among them
+ * @first:	PSN of bit 0
+ * @crc:	CRC-32C of the above
+ */
+struct ndp_acks {
+	__be64	map;
+	__be32	first;
+	__be32	crc;
+};
+
+static_assert(sizeof(struct ndp_acks) == 16);
 
 /** NDP_CRC_LEN: bytes of payload CRC behind the header of DATA with payload. */
 #define NDP_CRC_LEN		4

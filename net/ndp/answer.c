@@ -43,7 +43,7 @@ static void ndp_tell_done(struct ndp_sock *np)
 	if (!ndp_fin_acked(np))
 		return;
 	if (np->rcv_fin)
-		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST);
+		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST, NULL);
 	else if (np->orphan_since)
 		ndp_orphan_limit(np, true);
 }
@@ -85,8 +85,30 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 	}
 }
 
-static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
+/*
+ * The other packets that an ACK names.  It has no path of theirs: a packet that was sent again
+ * may have been acknowledged on any of its paths.
+ */
+static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 {
+	struct sk_buff *skb;
+	u32 first = 0;
+	u64 map;
+
+	for (map = ndp_rcv_acks(np, ack, &first); map; map &= map - 1) {
+		skb = ndp_tx_find(np, first + __ffs64(map));
+		if (!skb)
+			continue;
+		if (!ndp_tx_cb(skb)->rtx)
+			ndp_path_good(np, ndp_tx_cb(skb)->path);
+		ndp_ack_packet(np, skb, false);
+		NDP_INC(sock_net(ndp_to_sk(np)), ACK_JOINED_IN);
+	}
+}
+
+static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
+{
+	const struct ndphdr *nh = ndp_hdr(ack);
 	bool done = ndp_fin_acked(np);
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
 	u16 path = ndp_path_from_wire(np, nh->echo_path);
@@ -105,6 +127,8 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct ndphdr *nh)
 		ndp_path_good(np, path);
 		ndp_ack_packet(np, skb, false);
 	}
+	if (nh->flags & NDP_F_ACKS)
+		ndp_rcv_joined(np, ack);
 	if (!np->tp->credit && nh->flags & NDP_F_PULL)
 		ndp_rcv_cumulative(np, ntohl(nh->pull));
 	ndp_acked(np, done);
@@ -286,7 +310,7 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 	switch (ndp_hdr_type(nh)) {
 	case NDP_ACK:
 		NDP_INC(net, ACK_IN);
-		ndp_rcv_ack(np, nh);
+		ndp_rcv_ack(np, skb);
 		break;
 	case NDP_NACK:
 		NDP_INC(net, NACK_IN);

@@ -36,6 +36,15 @@ static inline bool ndp_sync_opening(const struct sock *sk)
 	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
 }
 
+/* Have ndp_tasklet() run behind this softirq.  Context: np->lock held; a reference. */
+static inline void ndp_tasklet_schedule(struct ndp_sock *np)
+{
+	if (test_and_set_bit(0, &np->tasklet_queued))
+		return;
+	sock_hold(ndp_to_sk(np));
+	tasklet_schedule(&np->tasklet);
+}
+
 /* Both sides have finished, and both know. */
 static inline bool ndp_both_finished(const struct ndp_sock *np)
 {
@@ -84,7 +93,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 			      enum ndp_type type, u8 flags, u32 psn,
 			      u16 pathno);
 void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
-		     u16 echo_path, u8 flags);
+		     u16 echo_path, u8 flags, const struct ndp_acks *acks);
 u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 		     u16 echo_path, __be32 origin);
 void ndp_send_probe(struct ndp_sock *np);
@@ -174,6 +183,12 @@ void ndp_token_keep(struct ndp_sock *np, u64 value);
 void ndp_token_show(struct ndp_sock *np);
 void ndp_verify_net_init(struct ndp_net *nn);
 void ndp_verify_net_exit(struct ndp_net *nn);
+
+/* ack.c */
+__be32 ndp_acks_crc(const struct ndp_acks *acks);
+void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags);
+void ndp_ack_flush(struct ndp_sock *np);
+u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first);
 
 /* output.c */
 void ndp_output(struct ndp_sock *np);

@@ -2,7 +2,7 @@
 /*
  * AF_NDP receiving: DATA and FIN (NDP paper, section 3.2).
  *
- * Every DATA packet is answered at once: ACK when it is whole, NACK when it
+ * Every DATA packet is answered: ACK when it is whole (ack.c), NACK at once when it
  * was trimmed; the transport says what the answer grants.  A packet whose
  * payload CRC is wrong, or for which there is no room, is answered as if it
  * had been trimmed.  Duplicates are acknowledged again.
@@ -39,16 +39,22 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 	np->rcv_last = nh->flags & NDP_F_LAST;
 }
 
-static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
-		       const struct ndphdr *nh, u8 tos)
+/* What an answer says of the packet that it answers. */
+static u8 ndp_echo_flags(const struct ndphdr *nh, u8 tos)
 {
 	u8 flags = nh->flags & NDP_F_RTX;
 
-	if (INET_ECN_is_ce(tos))
-		flags |= NDP_F_ECE;
+	return INET_ECN_is_ce(tos) ? flags | NDP_F_ECE : flags;
+}
+
+static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
+		       const struct ndphdr *nh, u8 tos)
+{
+	u8 flags = ndp_echo_flags(nh, tos);
+
 	if (ndp_fin_acked(np))
 		flags |= NDP_F_LAST;
-	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags);
+	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags, NULL);
 }
 
 /* Handle a packet that was trimmed, corrupted or refused for lack of room. */
@@ -99,7 +105,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
-	ndp_answer(np, NDP_ACK, &nh, tos);
+	ndp_ack(np, &nh, ndp_echo_flags(&nh, tos));
 	ndp_conn_check_done(np);
 }
 

@@ -20,7 +20,7 @@
 /* An empty packet with room for all headers.  Return: the packet or NULL. */
 static inline struct sk_buff *ndp_alloc_control(void)
 {
-	struct sk_buff *skb = alloc_skb(NDP_HEADROOM, GFP_ATOMIC);
+	struct sk_buff *skb = alloc_skb(NDP_HEADROOM + sizeof(struct ndp_acks), GFP_ATOMIC);
 
 	if (skb)
 		skb_reserve(skb, NDP_HEADROOM);

@@ -45,6 +45,7 @@ void ndp_tasklet(struct tasklet_struct *t)
 
 	clear_bit(0, &np->tasklet_queued);
 	spin_lock(&np->lock);
+	ndp_ack_flush(np);
 	WRITE_ONCE(np->throttled, false);
 	ndp_output(np);
 	spin_unlock(&np->lock);

@@ -110,9 +110,9 @@ struct ndp_sock {
 	atomic_t		tx_departed ____cacheline_aligned;
 	/** @throttled: enough of ours is in the qdisc; its leaving goes on */
 	bool			throttled;
-	/** @tasklet_queued: it will */
+	/** @tasklet_queued: it will run, and has a reference */
 	unsigned long		tasklet_queued;
-	/** @tasklet: goes on with sending after @throttled */
+	/** @tasklet: sends the ACK that waits, and goes on with sending after @throttled */
 	struct tasklet_struct	tasklet;
 
 	/* What each packet needs, in either direction. */
@@ -289,6 +289,12 @@ struct ndp_sock {
 	u32			told_cum;
 	/** @told_psn: and its PSN */
 	u32			told_psn;
+	/** @ack_map: packets whose ACK waits for the tasklet, from @ack_first on (ack.c) */
+	u64			ack_map;
+	u32			ack_first;
+	/** @ack_psn: the one of them that came last; its path as on the wire */
+	u32			ack_psn;
+	u16			ack_path;
 	/** @irs_known: @irs is valid */
 	bool			irs_known;
 	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */

@@ -121,11 +121,6 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 	return skb;
 }
 
-static bool ndp_is_answer(enum ndp_type type)
-{
-	return type == NDP_ACK || type == NDP_NACK || type == NDP_PULL;
-}
-
 /* The path of a control packet. */
 static u16 ndp_control_path(struct ndp_sock *np)
 {
@@ -139,7 +134,7 @@ static u16 ndp_control_path(struct ndp_sock *np)
  * @type:	what it is
  * @flags:	&enum ndp_flags
  * @psn:	its number
- * @echo_path:	of ACK and NACK, as wire-format.md has it; of SIGNAL: kind; else 0
+ * @echo_path:	of SIGNAL: kind; else 0
  * @origin:	of PROBE; of SIGNAL: value; else 0
  *
  * Context: np->lock held, softirqs off.
@@ -157,10 +152,22 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 	nh = (struct ndphdr *)skb->data;
 	nh->echo_path = htons(echo_path);
 	nh->origin = origin;
-	if (ndp_is_answer(type))
+	if (type == NDP_PULL)
 		ndp_tp_stamp(np, nh);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 	return pathno;
+}
+
+/* Each packet that is acknowledged was answered by the path of that ACK. */
+static void ndp_acks_answered(struct ndp_sock *np, const struct ndp_acks *acks,
+			      u16 pathno)
+{
+	u64 map = be64_to_cpu(acks->map);
+
+	for (; map; map &= map - 1)
+		ndp_path_answered(np, ntohl(acks->first) + __ffs64(map), pathno);
+	NDP_ADD(sock_net(ndp_to_sk(np)), ACK_JOINED_OUT,
+		hweight64(be64_to_cpu(acks->map)) - 1);
 }
 
 /**
@@ -169,25 +176,38 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
  * @type:	NDP_ACK or NDP_NACK
  * @psn:	packet answered
  * @echo_path:	path that it took
- * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0
+ * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0; with @acks NDP_F_ACKS
+ * @acks:	of ACK: all packets that it acknowledges, @psn among them; or NULL
  *
  * The transport stamps it with what it has to tell.
  *
- * Context: np->lock held.
+ * Context: np->lock held, softirqs off.
  */
 void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
-		     u16 echo_path, u8 flags)
+		     u16 echo_path, u8 flags, const struct ndp_acks *acks)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
-	u16 pathno;
+	u16 pathno = ndp_control_path(np);
+	struct ndphdr *nh;
+	struct sk_buff *skb;
 
 	if (type == NDP_ACK)
 		NDP_INC(net, ACK_OUT);
 	else
 		NDP_INC(net, NACK_OUT);
-	pathno = ndp_send_control(np, type, flags | NDP_F_PULL, psn, echo_path,
-				  0);
-	ndp_path_answered(np, psn, pathno);
+	skb = ndp_make_control(np, type, flags | NDP_F_PULL, psn, pathno);
+	if (!skb)
+		return;
+	nh = (struct ndphdr *)skb->data;
+	nh->echo_path = htons(echo_path);
+	ndp_tp_stamp(np, nh);
+	if (acks) {
+		skb_put_data(skb, acks, sizeof(*acks));
+		ndp_acks_answered(np, acks, pathno);
+	} else {
+		ndp_path_answered(np, psn, pathno);
+	}
+	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 }
 
 /**

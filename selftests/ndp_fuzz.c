@@ -498,9 +498,9 @@ static void set_sysctls(void)
 	} sysctls[] = {
 		{ "base_rtt_us", 1, 2000 }, { "paths", 1, 256 }, { "pull_rate_mbit", 10, 2000 },
 		{ "pull_low_share", 0, 100 }, { "mem_max_kb", 1, 4000 }, { "rst_rate", 0, 200 },
-		{ "tombstones_max", 0, 200 },
+		{ "tombstones_max", 0, 200 }, { "qdisc_us", 0, 1000 },
 	};
-	static const int defaults[] = { 170, 32, 1000, 0, 0, 10000, 65536 };
+	static const int defaults[] = { 170, 32, 1000, 0, 0, 10000, 65536, 16 };
 	int i, end;
 
 	for (i = 0; i < COUNT(sysctls); i++)

@@ -11,7 +11,7 @@
 
 require_module ndp sch_ndp netwire
 require_program setpriv unshare python3
-sysctls=(base_rtt_us paths pull_rate_mbit pull_low_share mem_max_kb
+sysctls=(base_rtt_us qdisc_us paths pull_rate_mbit pull_low_share mem_max_kb
 	max_orphans rst_rate tombstones_max udp_port)
 tap_plan $((41 + 4 * (6 + ${#sysctls[@]})))
 

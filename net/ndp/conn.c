@@ -19,6 +19,9 @@
 /* Smallest initial window, packets (design: at least 10). */
 #define NDP_IW_MIN		10
 
+/* Packets of one socket that may wait in the local qdisc in any case. */
+#define NDP_QDISC_MIN		2
+
 /* Tests begin near the wrap of 32-bit counters instead of sending 2^32 packets. */
 static unsigned int ndp_start;
 module_param_named(start, ndp_start, uint, 0600);
@@ -93,6 +96,19 @@ static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
 		       max_t(u32, NDP_IW_MAX_BYTES / np->mss, 1));
 }
 
+/*
+ * Packets of one socket that may wait in the local qdisc, as TCP's small queues: a NIC
+ * tells of several at once that have left, and must have something to send meanwhile.
+ */
+static u32 ndp_qdisc_pkts(const struct ndp_sock *np, u64 rate_bps)
+{
+	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	u64 bits = div_u64(rate_bps, USEC_PER_SEC) * READ_ONCE(nn->qdisc_us);
+
+	return clamp_t(u64, div_u64(bits, 8 * np->mss), NDP_QDISC_MIN,
+		       NDP_MAX_WINDOW);
+}
+
 /**
  * ndp_conn_clear - make a socket one that never had a peer
  * @np:		socket, fresh, cloned or with its connection ended and purged
@@ -126,6 +142,7 @@ static int ndp_conn_route(struct ndp_sock *np)
 	ndp_mtu_note(np, path, dst);
 	rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
 	np->iw = ndp_initial_window(np, rate);
+	np->qdisc_pkts = ndp_qdisc_pkts(np, rate);
 	ndp_rto_init(np, rate);
 	dst_release(dst);
 	return 0;

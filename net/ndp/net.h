@@ -145,6 +145,7 @@ struct ndp_counters {
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
  * @transport:	of new sockets, held
+ * @qdisc_us:	what the link carries in it, of one socket, may wait in the local qdisc
  * @n_paths:	entropy values of a connection without configured paths
  * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
  * @pull_low_share: percent of a device's pulls for those of lower priority
@@ -195,6 +196,7 @@ struct ndp_net {
 	int			tombs_max;
 	int			udp_port;
 	int			base_rtt_us;
+	int			qdisc_us;
 	int			n_paths;
 	const struct ndp_transport __rcu *transport;
 	int			pull_rate_mbit;

@@ -5,17 +5,14 @@
  * A transport says which packet may leave, and from when on; lost ones are offered to it
  * first, then those NACKed, then new ones.  The core asks what holds for all:
  *
- * - At most two of a socket's packets wait in the local qdisc; the skb's
- *   destructor tells when one has left.
+ * - Few of a socket's packets wait in the local qdisc, as many as the link carries in
+ *   net.ndp.qdisc_us; the skb's destructor tells when one has left.
  *
  * A packet's number, payload and CRC are fixed when it first leaves.
  *
  * Non-goals: who may send how much (credit.c).
  */
 #include "transport.h"
-
-/* Packets of one socket in the local qdisc, as TCP's small queues. */
-#define NDP_QDISC_PKTS		2
 
 /* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
 #define NDP_LOCAL_DOUBLINGS	6U
@@ -54,12 +51,12 @@ void ndp_tasklet(struct tasklet_struct *t)
 
 static bool ndp_qdisc_full(struct ndp_sock *np)
 {
-	if (np->tx_seq - atomic_read(&np->tx_departed) < NDP_QDISC_PKTS)
+	if (np->tx_seq - atomic_read(&np->tx_departed) < np->qdisc_pkts)
 		return false;
 	WRITE_ONCE(np->throttled, true);
 	/* Check again: a packet may have departed before its destructor saw @throttled. */
 	smp_mb();
-	if (np->tx_seq - atomic_read(&np->tx_departed) >= NDP_QDISC_PKTS)
+	if (np->tx_seq - atomic_read(&np->tx_departed) >= np->qdisc_pkts)
 		return true;
 	WRITE_ONCE(np->throttled, false);
 	return false;

@@ -120,6 +120,8 @@ struct ndp_sock {
 	spinlock_t		lock ____cacheline_aligned;
 	/** @tx_seq: packets handed to the qdisc */
 	u32			tx_seq;
+	/** @qdisc_pkts: as many may wait there */
+	u32			qdisc_pkts;
 	/** @tp: transport, its module held; it changes only while there is no connection */
 	const struct ndp_transport *tp;
 	/**

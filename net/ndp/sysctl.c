@@ -5,6 +5,9 @@
  * net.ndp.base_rtt_us	round-trip time of the idle fabric, microseconds; with
  *			the link's rate it gives the initial window.  Default
  *			170: six store-and-forward hops of 9 KB at 10 Gb/s.
+ * net.ndp.qdisc_us	what the link carries in so many microseconds may wait of one
+ *			socket in the local qdisc, two packets at least.  Default 16;
+ *			more for NICs that tell late of what they have sent
  * net.ndp.paths	entropy values that connections to a host spray over where no
  *			paths are configured
  * net.ndp.pull_rate_mbit  pace of pulls, Mb/s; 0 takes the link's speed
@@ -53,6 +56,8 @@
 #define NDP_ORPHANS_SHIFT	18
 #define NDP_ORPHANS_MAX		262144
 
+static const int ndp_qdisc_min;
+static const int ndp_qdisc_max = 10000;
 static const int ndp_base_rtt_min = 1;
 static const int ndp_base_rtt_max = 10000000;
 static const int ndp_paths_min = 1;
@@ -152,6 +157,7 @@ static int ndp_proc_transports(COMPAT_CTL_TABLE *table, int write, void *buffer,
 
 static const struct ctl_table ndp_sysctls[] = {
 	NDP_SYSCTL_INT("base_rtt_us", base_rtt_us, ndp_base_rtt_min, ndp_base_rtt_max),
+	NDP_SYSCTL_INT("qdisc_us", qdisc_us, ndp_qdisc_min, ndp_qdisc_max),
 	NDP_SYSCTL_INT("paths", n_paths, ndp_paths_min, ndp_paths_max),
 	NDP_SYSCTL_INT("pull_rate_mbit", pull_rate_mbit, ndp_rate_min, ndp_rate_max),
 	NDP_SYSCTL_INT("pull_low_share", pull_low_share, ndp_share_min, ndp_share_max),
@@ -186,6 +192,7 @@ int ndp_sysctl_net_init(struct net *net)
 	int i;
 
 	nn->base_rtt_us = 170;
+	nn->qdisc_us = 16;
 	nn->n_paths = 32;
 	nn->pull_rate_mbit = 0;
 	nn->pull_low_share = 0;

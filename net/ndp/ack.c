@@ -9,9 +9,10 @@
  * waited for: where packets come one by one each has its ACK as it comes.
  *
  * A packet that was sent again or is marked (ECN), one behind which the peer has nothing
- * (LAST), and a FIN are acknowledged at once, with all that wait.  Trimmed packets are
- * NACKed one by one: the sender acts upon each.  A transport without credit is told of each
- * packet by an ACK of its own, which is its clock.
+ * (LAST), and a FIN are acknowledged at once, with all that wait; so are those that arrive
+ * until the peer's first packet has, whose own ACK alone verifies our address (verify.c).
+ * Trimmed packets are NACKed one by one: the sender acts upon each.  A transport without
+ * credit is told of each packet by an ACK of its own, which is its clock.
  *
  * Non-goals: delayed ACKs.
  */
@@ -82,14 +83,18 @@ static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
  */
 void ndp_ack_flush(struct ndp_sock *np)
 {
-	if (np->ack_map && ndp_to_sk(np)->sk_state != TCP_CLOSE)
+	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
+		np->ack_map = 0;
+	if (np->ack_map)
 		ndp_ack_send(np, np->ack_psn, np->ack_path, 0);
 }
 
-/* May the ACK of a packet that has arrived wait for the end of the softirq? */
+/* May the ACK of a packet that was queued wait for the end of the softirq? */
 static bool ndp_ack_may_wait(const struct ndp_sock *np, const struct ndphdr *nh,
 			     u8 flags)
 {
+	if (ntohl(nh->psn) == np->irs || np->rcv_nxt == np->irs)
+		return false;
 	return np->tp->credit && ndp_hdr_type(nh) == NDP_DATA &&
 	       !(nh->flags & NDP_F_LAST) && !flags && !np->rcv_fin;
 }
@@ -132,19 +137,17 @@ void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags)
  */
 u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first)
 {
-	struct ndp_acks buf;
-	const struct ndp_acks *acks;
+	struct ndp_acks acks;
 
-	if (ndp_is_unverified(np))
+	/* Copied: in the packet it is not aligned. */
+	if (ndp_is_unverified(np) ||
+	    skb_copy_bits(skb, sizeof(struct udphdr) + sizeof(struct ndphdr), &acks,
+			  sizeof(acks)))
 		return 0;
-	acks = skb_header_pointer(skb, sizeof(struct udphdr) + sizeof(struct ndphdr),
-				  sizeof(buf), &buf);
-	if (!acks)
-		return 0;
-	if (acks->crc != ndp_acks_crc(acks)) {
+	if (acks.crc != ndp_acks_crc(&acks)) {
 		NDP_INC(sock_net(ndp_to_sk(np)), CRC_IN);
 		return 0;
 	}
-	*first = ntohl(acks->first);
-	return be64_to_cpu(acks->map);
+	*first = ntohl(acks.first);
+	return be64_to_cpu(acks.map);
 }

@@ -133,7 +133,12 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	struct ndp_pull_state *ps = ndp_pull(np);
 	u32 pull = ntohl(nh->pull);
 	u32 advance = pull - ps->rcvd;
-	u32 keep = max_t(u32, np->iw, np->rtx_pkts);
+	/*
+	 * One answer may tell of as many pulls as there are packets that have earned some: of
+	 * small ones more than an initial window are in flight.
+	 */
+	u32 earned = np->flight_pkts + max(ps->expect_pulls, 0);
+	u32 keep = max3(np->iw, np->rtx_pkts, earned);
 
 	/* Answers overtake one another: the newest has the highest pull counter. */
 	if ((s32)advance <= NDP_MAX_WINDOW)
@@ -150,7 +155,7 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
 	ps->credit = min(ps->credit + advance, keep);
 	ps->expect_pulls = max_t(s32, ps->expect_pulls - (s32)advance,
-				 -(s32)np->iw);
+				 -(s32)keep);
 	np->probe_at = 0;
 }
 

@@ -40,8 +40,9 @@ void ndp_tasklet(struct tasklet_struct *t)
 {
 	struct ndp_sock *np = container_of(t, struct ndp_sock, tasklet);
 
-	clear_bit(0, &np->tasklet_queued);
 	spin_lock(&np->lock);
+	/* Under the lock: who waits for it must not schedule a tasklet that still runs here. */
+	clear_bit(0, &np->tasklet_queued);
 	ndp_ack_flush(np);
 	WRITE_ONCE(np->throttled, false);
 	ndp_output(np);

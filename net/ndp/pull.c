@@ -146,16 +146,19 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 /*
  * A reader that is slower than the link keeps its buffer full: each packet that it takes
  * would be pulled for by a PULL of its own, and come alone.  Once the buffer was full, and
- * while the reader has half of it before him, room counts from an eighth on.
+ * while the reader has half of it before him, room counts from an eighth on.  A part of a
+ * packet may be read unseen: the reader has more than a packet beyond what he waits for.
  */
 static bool ndp_pull_has_room(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 	u32 most = READ_ONCE(ndp_to_sk(np)->sk_rcvbuf);
+	u64 wanted = (u64)READ_ONCE(ndp_to_sk(np)->sk_rcvlowat) + np->rcv_mss;
 
 	if (!ndp_room(np))
 		ps->filled = true;
-	else if (!ps->filled || !ndp_readable(np) || ndp_inq(np) < most / 2 ||
+	else if (!ps->filled || !ndp_readable(np) ||
+		 ndp_inq(np) < max_t(u64, most / 2, wanted) ||
 		 ndp_rmem_used(np) <= most - most / 8)
 		ps->filled = false;
 	return !ps->filled;
@@ -352,6 +355,14 @@ static bool ndp_window_opened(struct ndp_sock *np)
 	return window && window >= 2ULL * np->rcv_window;
 }
 
+/* Were pulls granted of which no ACK that waits will tell (ack.c)? */
+static bool ndp_pull_untold(const struct ndp_sock *np)
+{
+	const struct ndp_pull_state *ps = ndp_pull(np);
+
+	return ps->told != ps->sent && !np->ack_map;
+}
+
 /**
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
@@ -368,7 +379,7 @@ void ndp_pull_more(struct ndp_sock *np, bool room)
 	if (room)
 		ps->refused = false;
 	ndp_pull_request(np);
-	if (!room || ps->told != ps->sent || ndp_window_opened(np))
+	if (!room || ndp_pull_untold(np) || ndp_window_opened(np))
 		ndp_send_pull(np);
 }
 
@@ -466,8 +477,11 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 		ps->queued = false;
 	spin_unlock(&q->lock);
 	/* If the connection moved to another device meanwhile, queue its pulls there. */
-	if (!again)
+	if (!again) {
 		ndp_pull_request(np);
+		if (ndp_pull_untold(np))
+			ndp_send_pull(np);
+	}
 	spin_unlock(&np->lock);
 
 	if (!again)

@@ -57,7 +57,7 @@
 #define NDP_ORPHANS_MAX		262144
 
 static const int ndp_qdisc_min;
-static const int ndp_qdisc_max = 10000;
+static const int ndp_qdisc_max = 1000;
 static const int ndp_base_rtt_min = 1;
 static const int ndp_base_rtt_max = 10000000;
 static const int ndp_paths_min = 1;

@@ -158,18 +158,6 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 	return pathno;
 }
 
-/* Each packet that is acknowledged was answered by the path of that ACK. */
-static void ndp_acks_answered(struct ndp_sock *np, const struct ndp_acks *acks,
-			      u16 pathno)
-{
-	u64 map = be64_to_cpu(acks->map);
-
-	for (; map; map &= map - 1)
-		ndp_path_answered(np, ntohl(acks->first) + __ffs64(map), pathno);
-	NDP_ADD(sock_net(ndp_to_sk(np)), ACK_JOINED_OUT,
-		hweight64(be64_to_cpu(acks->map)) - 1);
-}
-
 /**
  * ndp_send_answer - ACK or NACK
  * @np:		connection
@@ -203,10 +191,11 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 	ndp_tp_stamp(np, nh);
 	if (acks) {
 		skb_put_data(skb, acks, sizeof(*acks));
-		ndp_acks_answered(np, acks, pathno);
-	} else {
-		ndp_path_answered(np, psn, pathno);
+		NDP_ADD(net, ACK_JOINED_OUT,
+			hweight64(be64_to_cpu(acks->map)) - 1);
 	}
+	/* One packet, for what becomes of it happens to the path once. */
+	ndp_path_answered(np, psn, pathno);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 }
 

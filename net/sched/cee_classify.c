@@ -10,6 +10,8 @@
  * the PCP of what it receives in skb->priority (cee_pfc_receive()), which no bridge
  * touches.  A router does, by the DSCP: routed fabrics classify by that.
  *
+ * Messages of QCN have a priority of their own.  What stands behind a CN-tag is looked at.
+ *
  * Not here: 802.1Q's PCP translation tables; what VLAN devices and tc filters
  * write is followed.
  */
@@ -18,18 +20,59 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/dsfield.h>
+#include "cee_qcn.h"
 #include "sch_cee.h"
+
+/**
+ * cee_cn_inner() - look behind a CN-tag
+ * @skb:	frame
+ * @offset:	set to where the payload begins, from the frame's data on
+ * @flow:	set to the tag's identifier; unchanged if there is no tag
+ *
+ * Return: EtherType of the payload, VLAN and CN-tags left out.
+ */
+__be16 cee_cn_inner(const struct sk_buff *skb, int *offset, __be16 *flow)
+{
+	__be16 proto = skb_protocol(skb, true);
+	__be16 tag[2], *p;
+
+	*offset = skb_network_offset(skb);
+	if (proto != htons(CEE_ETH_P_CN) || *offset < 0)
+		return proto;
+	p = skb_header_pointer(skb, *offset, sizeof(tag), tag);
+	if (!p)
+		return proto;
+	*flow = p[0];
+	*offset += sizeof(tag);
+	return p[1];
+}
+
+/**
+ * cee_is_cnm() - is a frame a message of QCN?
+ * @skb:	frame, sent or received
+ */
+bool cee_is_cnm(const struct sk_buff *skb)
+{
+	__be16 proto = skb_protocol(skb, true), flow;
+	int offset;
+
+	if (likely(proto != htons(CEE_ETH_P_CNM) && proto != htons(CEE_ETH_P_CN)))
+		return false;
+	return cee_cn_inner(skb, &offset, &flow) == htons(CEE_ETH_P_CNM);
+}
 
 /* Return: code point, or -1 of what is not IP. */
 static int cee_dscp(const struct sk_buff *skb)
 {
-	int offset = skb_network_offset(skb);
 	struct ipv6hdr ip6, *p6;
 	struct iphdr ip4, *p4;
+	__be16 proto, flow;
+	int offset;
 
+	proto = cee_cn_inner(skb, &offset, &flow);
 	if (offset < 0)
 		return -1;
-	switch (skb_protocol(skb, true)) {
+	switch (proto) {
 	case htons(ETH_P_IP):
 		p4 = skb_header_pointer(skb, offset, sizeof(ip4), &ip4);
 		return p4 && p4->version == 4 ? ipv4_get_dsfield(p4) >> 2 : -1;
@@ -64,6 +107,8 @@ unsigned int cee_classify(const struct sk_buff *skb, const struct cee_config *cf
 {
 	int value;
 
+	if (unlikely(cee_is_cnm(skb)))
+		return CEE_CNM_PRIO;
 	if (cfg->classify == TCA_CEE_CLASSIFY_DSCP) {
 		value = cee_dscp(skb);
 		if (value >= 0)

@@ -45,6 +45,7 @@
 #define CEE_QUANTUM_BITS	512
 #define CEE_XOFF_NS		(10 * NSEC_PER_MSEC)
 #define CEE_LIMIT_FRAMES	200
+#define CEE_QEQ_MIN		1500
 
 #define CEE_MSG(text)		KBUILD_MODNAME ": " text
 
@@ -83,6 +84,9 @@ static const struct nla_policy cee_prio_policy[TCA_CEE_PRIO_MAX + 1] = {
 	[TCA_CEE_PRIO_KMIN]	= { .type = NLA_U32 },
 	[TCA_CEE_PRIO_KMAX]	= { .type = NLA_U32 },
 	[TCA_CEE_PRIO_PMAX]	= { .type = NLA_U32 },
+	[TCA_CEE_PRIO_QCN]	= { .type = NLA_U8 },
+	[TCA_CEE_PRIO_QEQ]	= { .type = NLA_U32 },
+	[TCA_CEE_PRIO_LIMITER]	= { .type = NLA_U8 },
 };
 
 /**
@@ -141,6 +145,9 @@ static void cee_read_prio(struct cee_prio_config *p, struct nlattr *tb[])
 	cee_set_u32(&p->kmin, tb[TCA_CEE_PRIO_KMIN]);
 	cee_set_u32(&p->kmax, tb[TCA_CEE_PRIO_KMAX]);
 	cee_set_u32(&p->pmax, tb[TCA_CEE_PRIO_PMAX]);
+	cee_set_u8(&p->qcn, tb[TCA_CEE_PRIO_QCN]);
+	cee_set_u32(&p->qeq, tb[TCA_CEE_PRIO_QEQ]);
+	cee_set_u8(&p->limiter, tb[TCA_CEE_PRIO_LIMITER]);
 }
 
 static int cee_parse_prio(struct cee_config *cfg, const struct nlattr *attr,
@@ -233,6 +240,16 @@ static int cee_check_prio(const struct cee_prio_config *p, struct netlink_ext_ac
 		bad = CEE_MSG("alpha must be 64 at most");
 	else if (p->pmax > TC_CEE_PMAX_ONE)
 		bad = CEE_MSG("a probability must be 1 at most");
+	else if (p->qcn > TCA_CEE_QCN_THESIS)
+		bad = CEE_MSG("no such constants of QCN");
+	else if (p->limiter > TCA_CEE_LIMITER_FLOW)
+		bad = CEE_MSG("a limiter is one for the priority, or by flow");
+	else if (p->limiter == TCA_CEE_LIMITER_FLOW)
+		bad = CEE_MSG("a limiter by flow needs flows");
+	else if (p->limiter && !p->qcn)
+		bad = CEE_MSG("a limiter needs qcn");
+	else if (p->qeq && (p->qeq < CEE_QEQ_MIN || p->qeq > CEE_BUFFER_MAX))
+		bad = CEE_MSG("qeq must be 1500 bytes to 2 GiB");
 	else if (p->kmin > p->kmax)
 		bad = CEE_MSG("max must not be below min");
 	else if (max(p->xoff, p->headroom) > CEE_BUFFER_MAX || p->limit > CEE_BUFFER_MAX)
@@ -339,6 +356,15 @@ static int cee_quantum(const struct cee_config *cfg, u8 weight)
 	return DIV_ROUND_UP(cfg->frame * weight, least);
 }
 
+/* IEEE8021-CN-MIB's defaults, and the thesis' (table 2.1) */
+static void cee_derive_qcn(struct cee_prio_config *p)
+{
+	bool thesis = p->qcn == TCA_CEE_QCN_THESIS;
+
+	p->eff_qeq = p->qeq ?: (thesis ? 66000 : 26000);
+	p->min_rate = (thesis ? 100000 : 5000000) / BITS_PER_BYTE;
+}
+
 static void cee_derive_prio(struct cee_config *cfg, struct cee_prio_config *p)
 {
 	p->eff_xoff = p->xoff ?: max_t(u32, CEE_XOFF_DEFAULT, 2 * cfg->frame);
@@ -351,6 +377,7 @@ static void cee_derive_prio(struct cee_config *cfg, struct cee_prio_config *p)
 	p->eff_headroom = p->headroom ?: cee_headroom(cfg, cee_ring(cfg));
 	p->eff_limit = p->limit ?: CEE_LIMIT_FRAMES * cfg->frame;
 	p->quantum = cee_quantum(cfg, p->weight);
+	cee_derive_qcn(p);
 }
 
 /**
@@ -367,9 +394,11 @@ void cee_config_derive(struct cee_config *cfg, unsigned int mtu, u64 speed)
 	cfg->frame = min_t(unsigned int, mtu, U16_MAX) + ETH_HLEN + VLAN_HLEN;
 	cfg->eff_quanta = cfg->quanta ?: cee_default_quanta(cfg);
 	cfg->lossless = 0;
+	cfg->qcn = 0;
 	for (i = 0; i < CEE_PRIOS; i++) {
 		cee_derive_prio(cfg, &cfg->prio[i]);
 		cfg->lossless |= cfg->prio[i].lossless << i;
+		cfg->qcn |= !!cfg->prio[i].qcn << i;
 	}
 }
 
@@ -453,7 +482,10 @@ static int cee_dump_prio(const struct cee_prio_config *p, int prio, struct sk_bu
 	    nla_put_u8(skb, TCA_CEE_PRIO_ECN, p->ecn) ||
 	    nla_put_u32(skb, TCA_CEE_PRIO_KMIN, p->kmin) ||
 	    nla_put_u32(skb, TCA_CEE_PRIO_KMAX, p->kmax) ||
-	    nla_put_u32(skb, TCA_CEE_PRIO_PMAX, p->pmax))
+	    nla_put_u32(skb, TCA_CEE_PRIO_PMAX, p->pmax) ||
+	    nla_put_u8(skb, TCA_CEE_PRIO_QCN, p->qcn) ||
+	    nla_put_u32(skb, TCA_CEE_PRIO_QEQ, p->eff_qeq) ||
+	    nla_put_u8(skb, TCA_CEE_PRIO_LIMITER, p->limiter))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -31,6 +31,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
+#include "cee_qcn.h"
 #include "sch_cee.h"
 
 #define CEE_OP_PAUSE	0x0001
@@ -163,7 +164,14 @@ static bool cee_pfc_obey(struct cee_port *port, const struct cee_config *cfg, u8
 	return resumed;
 }
 
-static void cee_pfc_count(struct cee_port *port, u64 *counter)
+/**
+ * cee_count() - a frame that was received and not obeyed
+ * @port:	by this port
+ * @counter:	of it
+ *
+ * Context: softirq.
+ */
+void cee_count(struct cee_port *port, u64 *counter)
 {
 	spin_lock(&port->pause_lock);
 	(*counter)++;
@@ -182,11 +190,11 @@ static void cee_pfc_take(struct cee_port *port, const struct cee_config *cfg,
 	if (f && cee_pfc_from_peer(skb))
 		mask = cee_pfc_parse(f, skb->len, quanta);
 	if (mask < 0) {
-		cee_pfc_count(port, &port->malformed);
+		cee_count(port, &port->malformed);
 		return;
 	}
 	if (!cfg->trust) {
-		cee_pfc_count(port, &port->ignored);
+		cee_count(port, &port->ignored);
 		return;
 	}
 	if (f->op == htons(CEE_OP_PFC))
@@ -217,8 +225,12 @@ int cee_pfc_receive(struct sk_buff *skb, struct net_device *dev, struct packet_t
 
 	if (unlikely(skb->protocol == htons(ETH_P_PAUSE)))
 		cee_pfc_take(port, cfg, skb);
+	else if (unlikely(cee_is_cnm(skb)))
+		cee_rp_receive(port, cfg, skb);
 	else if (cfg->classify == TCA_CEE_CLASSIFY_PCP && skb_vlan_tag_present(skb))
 		skb->priority = skb_vlan_tag_get_prio(skb);
+	if (cfg->qcn)
+		cee_cp_hear(port, skb);
 	consume_skb(skb);
 	return NET_RX_SUCCESS;
 }

@@ -39,6 +39,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/dcbnl.h>
+#include "cee_qcn.h"
 #include "sch_cee.h"
 
 #define CEE_BUFFER_DEFAULT	(16U << 20)
@@ -75,11 +76,66 @@ static void cee_domain_put(struct cee_domain *d)
 
 static void cee_port_put(struct cee_port *port)
 {
+	int i;
+
 	if (!refcount_dec_and_test(&port->ref))
 		return;
+	skb_queue_purge(&port->control);
+	for (i = 0; i < CEE_PRIOS; i++)
+		if (port->reaction[i])
+			kvfree_rcu(port->reaction[i], rcu);
 	cee_domain_put(port->domain);
 	kfree_rcu(rcu_dereference_protected(port->cfg, 1), rcu);
 	kfree_rcu(port, rcu);
+}
+
+/**
+ * cee_control_add() - have a message leave before all queues of a port
+ * @port:	port; the caller has a reference
+ * @skb:	message, given up
+ *
+ * Context: bottom halves are off, RCU; the caller may hold a root lock.
+ * Return: false if too many wait already, or the port has gone.
+ */
+bool cee_control_add(struct cee_port *port, struct sk_buff *skb)
+{
+	if (READ_ONCE(port->dead) || skb_queue_len_lockless(&port->control) >= CEE_CONTROL_MAX) {
+		kfree_skb(skb);
+		return false;
+	}
+	skb_queue_tail(&port->control, skb);
+	cee_kick(port);
+	return true;
+}
+
+/* Reaction points where the options want some.  Context: RTNL. */
+static int cee_port_react(struct cee_port *port, const struct cee_config *cfg)
+{
+	struct cee_reaction *r;
+	int i;
+
+	for (i = 0; i < CEE_PRIOS; i++) {
+		if (!cfg->prio[i].limiter || port->reaction[i])
+			continue;
+		r = cee_reaction_new();
+		if (!r)
+			return -ENOMEM;
+		/* Receivers and dumps that find it find it zeroed. */
+		smp_store_release(&port->reaction[i], r);
+	}
+	return 0;
+}
+
+/* Rates that were asked for by other options hold no longer. */
+static void cee_port_unlimit(struct cee_port *port, const struct cee_config *old,
+			     const struct cee_config *cfg)
+{
+	int i;
+
+	for (i = 0; i < CEE_PRIOS; i++)
+		if (port->reaction[i] &&
+		    (!cfg->trust || old->prio[i].limiter != cfg->prio[i].limiter))
+			cee_reaction_stop(port->reaction[i]);
 }
 
 /**
@@ -341,7 +397,7 @@ struct cee_port *cee_port_add(struct net_device *dev, struct cee_config *cfg,
 			      struct netlink_ext_ack *extack)
 {
 	struct cee_port *port;
-	int err = -ENOMEM;
+	int i, err = -ENOMEM;
 
 	if (dev->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG_MOD(extack, "pause frames are Ethernet's");
@@ -360,11 +416,18 @@ struct cee_port *cee_port_add(struct net_device *dev, struct cee_config *cfg,
 	port->dev = dev;
 	refcount_set(&port->ref, 1);
 	spin_lock_init(&port->pause_lock);
+	skb_queue_head_init(&port->control);
+	err = cee_port_react(port, cfg);
+	if (err)
+		goto unreact;
 	cee_account_init(port);
 	cee_port_say_hardware(port, cfg, extack);
 	cee_account_apply(port, cfg);
 	cee_port_register(port);
 	return port;
+unreact:
+	for (i = 0; i < CEE_PRIOS; i++)
+		kvfree(port->reaction[i]);
 put:
 	cee_domain_unlist(port->domain);
 	cee_domain_put(port->domain);
@@ -385,7 +448,8 @@ free:
 int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 		       struct netlink_ext_ack *extack)
 {
-	u32 own = cee_reserve(rtnl_dereference(port->cfg));
+	const struct cee_config *old = rtnl_dereference(port->cfg);
+	u32 own = cee_reserve(old);
 	int err;
 
 	if (strcmp(cfg->domain, port->domain->name)) {
@@ -394,8 +458,11 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 	}
 	cee_config_derive(cfg, port->dev->mtu, cee_port_speed(port->dev));
 	err = cee_config_check(cfg, cee_domain_room(port->domain, cfg, own), extack);
+	if (!err)
+		err = cee_port_react(port, cfg);
 	if (err)
 		return err;
+	cee_port_unlimit(port, old, cfg);
 	cee_port_say_hardware(port, cfg, extack);
 	cee_account_apply(port, cfg);
 	/* Pauses that are not obeyed any more, and queues that wait by former options. */
@@ -441,13 +508,24 @@ static void cee_port_follow(struct net_device *dev)
 	cee_account_apply(port, cfg);
 }
 
-/* What a peer has said is void when it is gone. */
+/* What a peer has said is void when it is gone, and what was to be said to it. */
+static void cee_port_void(struct cee_port *port)
+{
+	int i;
+
+	cee_pfc_forget(port, U8_MAX);
+	skb_queue_purge(&port->control);
+	for (i = 0; i < CEE_PRIOS; i++)
+		if (port->reaction[i])
+			cee_reaction_stop(port->reaction[i]);
+}
+
 static void cee_port_forget(struct net_device *dev)
 {
 	struct cee_port *port = cee_port_find(dev);
 
 	if (port)
-		cee_pfc_forget(port, U8_MAX);
+		cee_port_void(port);
 }
 
 static void cee_ports_look_up(void)

@@ -7,6 +7,7 @@
  *	sch_cee_main	the qdisc
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
+ *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points
  *	cee_config cee_classify cee_ets cee_ecn		arithmetic without state
  *
  * Locks, outermost first.  All but RTNL are taken with bottom halves off.
@@ -16,9 +17,11 @@
  *	cee_ports_lock		which ports and cee_sets there are (cee_port.c)
  *	cee_domain.lock		what is charged, what the peers are told (cee_buffer.c)
  *	cee_port.pause_lock	what a peer tells us (cee_pfc.c)
+ *	cee_reaction.lock	rates that it asks for (cee_qcn_rp.c)
+ *	cee_port.control's	messages for it (cee_qcn_cp.c)
  *
- * The last two are never held together.  Packets are received, and timers fire, in
- * softirqs of any processor; they take the last two locks alone, so that no receiver
+ * The last four are never held together.  Packets are received, and timers fire, in
+ * softirqs of any processor; they take the last locks alone, so that no receiver
  * waits for a transmitter.  Readers of cee_port.cfg and of cee_sets are under RCU.
  */
 #ifndef _SCH_CEE_H
@@ -39,6 +42,13 @@
 /* FCS, preamble with start delimiter, smallest gap to the next frame */
 #define CEE_WIRE_EXTRA	(4 + 8 + 12)
 
+/* Priority of messages of QCN (802.1Q, 32.3: cngCnmTransmitPriority), and how many wait */
+#define CEE_CNM_PRIO	6
+#define CEE_CONTROL_MAX	64
+
+/* IP sources that a port remembers the MAC addresses of */
+#define CEE_HEARD	64
+
 /* No timer of a port runs faster: enough for pauses at 800 Gb/s. */
 #define CEE_REFRESH_MIN_NS	(20 * (u64)NSEC_PER_USEC)
 
@@ -55,10 +65,15 @@
  * @kmin:	queue length, bytes, up to which nothing is marked
  * @kmax:	and from which on all is
  * @pmax:	probability just below @kmax, of TC_CEE_PMAX_ONE
+ * @qcn:	enum tca_cee_qcn
+ * @qeq:	set point of the congestion point, bytes
+ * @limiter:	enum tca_cee_limiter
  * @eff_xoff:	@xoff or its default
  * @eff_gap:	from there down to XON
  * @eff_headroom: @headroom or what the cable needs
  * @eff_limit:	@limit or its default
+ * @eff_qeq:	@qeq or the default of @qcn
+ * @min_rate:	of the reaction point, bytes per second
  * @quantum:	bytes a round of the weighted
  */
 struct cee_prio_config {
@@ -73,10 +88,15 @@ struct cee_prio_config {
 	u32	kmin;
 	u32	kmax;
 	u32	pmax;
+	u8	qcn;
+	u32	qeq;
+	u8	limiter;
 	u32	eff_xoff;
 	u32	eff_gap;
 	u32	eff_headroom;
 	u32	eff_limit;
+	u32	eff_qeq;
+	u32	min_rate;
 	int	quantum;
 };
 
@@ -98,6 +118,7 @@ struct cee_prio_config {
  * @frame:	largest frame
  * @eff_quanta:	@quanta or the default
  * @lossless:	mask
+ * @qcn:	mask of priorities with a congestion point
  * @prio:	of each priority
  */
 struct cee_config {
@@ -117,6 +138,7 @@ struct cee_config {
 	u32			frame;
 	u16			eff_quanta;
 	u8			lossless;
+	u8			qcn;
 	struct cee_prio_config	prio[CEE_PRIOS];
 };
 
@@ -207,10 +229,16 @@ struct cee_pause {
  * @nomem:	times that there was no memory for that
  * @account:	of each priority
  * @refresh:	repeats XOFF
+ * @control:	messages of QCN that leave before all queues
+ * @heard:	by which MAC address an IP source came in (cee_qcn_cp.c)
+ * @reaction:	points of each priority, or NULL; made under RTNL, last as the port
  * @pause_lock:	what follows
  * @pause:	of each priority
  * @ignored:	frames
  * @malformed:	frames
+ * @cnm_ignored: messages of QCN, of whoever
+ * @cnm_strange: about flows that are none of ours
+ * @cnm_malformed: that are none
  */
 struct cee_port {
 	struct hlist_node	node;
@@ -231,11 +259,17 @@ struct cee_port {
 	u64			nomem;
 	struct cee_account	account[CEE_PRIOS];
 	struct hrtimer		refresh;
+	struct sk_buff_head	control;
+	atomic64_t		heard[CEE_HEARD];
+	struct cee_reaction	*reaction[CEE_PRIOS];
 	/* Innermost; never with a domain's. */
 	spinlock_t		pause_lock;
 	struct cee_pause	pause[CEE_PRIOS];
 	u64			ignored;
 	u64			malformed;
+	u64			cnm_ignored;
+	u64			cnm_strange;
+	u64			cnm_malformed;
 };
 
 /**
@@ -269,6 +303,8 @@ struct cee_ets {
 };
 
 /* cee_classify.c */
+__be16 cee_cn_inner(const struct sk_buff *skb, int *offset, __be16 *flow);
+bool cee_is_cnm(const struct sk_buff *skb);
 unsigned int cee_classify(const struct sk_buff *skb, const struct cee_config *cfg);
 
 /* cee_ets.c */
@@ -302,6 +338,7 @@ struct sk_buff *cee_account_tell(struct cee_port *port);
 
 /* cee_pfc.c */
 void cee_kick(const struct cee_port *port);
+void cee_count(struct cee_port *port, u64 *counter);
 struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u16 quanta);
 int cee_pfc_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
 		    struct net_device *orig_dev);
@@ -316,6 +353,7 @@ struct cee_port *cee_port_add(struct net_device *dev, struct cee_config *cfg,
 int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 		       struct netlink_ext_ack *extack);
 void cee_port_remove(struct cee_port *port);
+bool cee_control_add(struct cee_port *port, struct sk_buff *skb);
 u64 cee_port_speed(struct net_device *dev);
 struct cee_set *cee_set_get(struct net_device *out, int ifindex);
 void cee_set_put(struct cee_set *set);

@@ -10,6 +10,8 @@
  *     waits here is charged to the ports that it came in by, and their peers are paused
  *     in time (cee_buffer.c, cee_port.c), so that in a lossless priority nothing is lost.
  *   - ETS, IEEE 802.1Qaz (cee_ets.c).
+ *   - QCN, IEEE 802.1Qau: queues tell sources (cee_qcn_cp.c), which limit their rates
+ *     (cee_qcn_rp.c).
  *   - ECN, and NP-ECN for transports that tell congestion from a pause (cee_ecn.c).
  *
  *	 peer's XOFF, XON ---> pause_lock ----.
@@ -37,7 +39,7 @@
  * Context.  Enqueue, dequeue, reset and statistics are under the qdisc's root lock, which
  * guards all of struct cee_sched; see sch_cee.h for the other locks.
  *
- * Not here: any knowledge of transports; QCN; flows within a priority.
+ * Not here: any knowledge of transports; flows within a priority.
  */
 #include <linux/hashtable.h>
 #include <linux/math64.h>
@@ -47,6 +49,7 @@
 #include <net/gso.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
+#include "cee_qcn.h"
 #include "sch_cee.h"
 
 /* A port that was blocked for long does not make good for more than this. */
@@ -57,9 +60,11 @@
  * @set:	what it is charged to, or NULL
  * @mark:	NP-ECN: mark it when it leaves, if no pause has held it
  * @limited:	its bytes count against the limit
+ * @hash:	of its flow, if rates are limited
  */
 struct cee_cb {
 	struct cee_set	*set;
+	u32		hash;
 	bool		mark;
 	bool		limited;
 };
@@ -72,6 +77,7 @@ struct cee_cb {
  * @held:	packets wait, or did, that a pause holds
  * @np:		packets at the head of the queue that a pause has held
  * @begun:	the pause that @held and @blocked are about
+ * @cp:		congestion point
  * @blocked:	since when that keeps packets waiting, or 0
  */
 struct cee_queue {
@@ -82,6 +88,7 @@ struct cee_queue {
 	u32			np;
 	u32			begun;
 	u64			blocked;
+	struct cee_cp		cp;
 };
 
 /**
@@ -240,6 +247,19 @@ static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio)
 	return skb;
 }
 
+static void cee_sample_queue(struct Qdisc *sch, const struct cee_config *cfg,
+			     const struct sk_buff *skb, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_queue *queue = &q->queue[prio];
+	struct cee_sample s;
+
+	if (cee_cp_sample(&queue->cp, qdisc_pkt_len(skb), queue->bytes,
+			  cfg->prio[prio].eff_qeq, &s) &&
+	    !READ_ONCE(q->port->foreign) && !cee_is_cnm(skb))
+		cee_cp_notify(&queue->cp, qdisc_dev(sch), skb, prio, &s);
+}
+
 /* @owned: a socket pays for it, and waits. */
 static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 			   struct sk_buff **to_free)
@@ -255,7 +275,11 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 	if (!cee_admit(sch, cfg, skb, prio, owned))
 		return qdisc_drop(skb, sch, to_free);
 	cee_mark(q, cfg, skb, prio);
+	if (cfg->prio[prio].limiter)
+		cee_cb(skb)->hash = cee_rp_note(q->port->reaction[prio], skb);
 	cee_append(sch, skb, prio);
+	if (cfg->prio[prio].qcn)
+		cee_sample_queue(sch, cfg, skb, prio);
 	return NET_XMIT_SUCCESS;
 }
 
@@ -333,6 +357,18 @@ static void cee_storm(struct Qdisc *sch, const struct cee_config *cfg, unsigned 
 		cee_purge(sch, prio, &q->st[prio].drop_watchdog);
 }
 
+static bool cee_rate_allows(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio,
+			    u64 now, u64 *wake)
+{
+	u64 wait = 0;
+
+	if (cfg->prio[prio].limiter)
+		wait = cee_rp_wait(q->port->reaction[prio], cfg, 0, now);
+	if (wait)
+		*wake = min(*wake, wait);
+	return !wait;
+}
+
 /* May a priority that has packets send?  If not, @wake is no later than when it may. */
 static bool cee_may_send(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio,
 			 u64 now, u64 *wake)
@@ -342,7 +378,7 @@ static bool cee_may_send(struct Qdisc *sch, const struct cee_config *cfg, unsign
 
 	if (!cee_queue_paused(q, prio, now)) {
 		cee_unblock(q, prio);
-		return true;
+		return cee_rate_allows(q, cfg, prio, now, wake);
 	}
 	limit = q->queue[prio].blocked + cfg->watchdog * (u64)NSEC_PER_MSEC;
 	if (cfg->watchdog && now >= limit) {
@@ -378,7 +414,8 @@ static void cee_mark_np(struct cee_sched *q, struct sk_buff *skb, unsigned int p
 	}
 }
 
-static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio)
+static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio,
+				u64 now)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = cee_unlink(sch, prio);
@@ -387,6 +424,8 @@ static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg,
 	q->st[prio].sent++;
 	q->st[prio].sent_bytes += qdisc_pkt_len(skb);
 	cee_ets_sent(&q->ets, cfg, prio, qdisc_pkt_len(skb));
+	if (cfg->prio[prio].limiter)
+		cee_rp_sent(q->port->reaction[prio], cfg, 0, qdisc_pkt_len(skb), now);
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
@@ -407,6 +446,9 @@ static struct sk_buff *cee_control(struct Qdisc *sch)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = cee_account_tell(q->port);
+
+	if (!skb && !skb_queue_empty_lockless(&q->port->control))
+		skb = skb_dequeue(&q->port->control);
 
 	if (skb && sch->flags & TCQ_F_ONETXQUEUE)
 		skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
@@ -436,7 +478,7 @@ static struct sk_buff *cee_dequeue(struct Qdisc *sch)
 			qdisc_watchdog_schedule_ns(&q->watchdog, wake);
 		return NULL;
 	}
-	skb = cee_take(sch, cfg, prio);
+	skb = cee_take(sch, cfg, prio, now);
 	if (cfg->rate)
 		cee_pay_rate(sch, cfg, qdisc_pkt_len(skb), now);
 	return skb;
@@ -614,6 +656,8 @@ static void cee_stats_queues(struct cee_sched *q, struct tc_cee_xstats *x, u64 n
 		x->prio[i] = q->st[i];
 		x->prio[i].packets = skb_queue_len(&q->queue[i].skbs);
 		x->prio[i].backlog = q->queue[i].bytes;
+		x->prio[i].cnm_sent = q->queue[i].cp.sent;
+		x->prio[i].cnm_unsent = q->queue[i].cp.unsent;
 		x->paused |= cee_pfc_paused(q->port, i, now) << i;
 	}
 	x->gso_segmented = q->gso_segmented;
@@ -643,6 +687,23 @@ static void cee_stats_accounts(struct cee_port *port, struct tc_cee_xstats *x)
 	spin_unlock_bh(&port->domain->lock);
 }
 
+static void cee_stats_reactions(struct cee_port *port, struct tc_cee_xstats *x)
+{
+	struct cee_reaction *r;
+	u32 active;
+	int i;
+
+	for (i = 0; i < CEE_PRIOS; i++) {
+		/* cee_port_react() */
+		r = smp_load_acquire(&port->reaction[i]);
+		if (!r)
+			continue;
+		x->prio[i].rate = cee_rp_slowest(r, &active);
+		x->prio[i].limiters = active;
+		x->prio[i].cnm_received = READ_ONCE(r->received);
+	}
+}
+
 static void cee_stats_pauses(struct cee_port *port, struct tc_cee_xstats *x, u64 now)
 {
 	int i;
@@ -655,6 +716,9 @@ static void cee_stats_pauses(struct cee_port *port, struct tc_cee_xstats *x, u64
 	}
 	x->ignored = port->ignored;
 	x->malformed = port->malformed;
+	x->cnm_ignored = port->cnm_ignored;
+	x->cnm_strange = port->cnm_strange;
+	x->cnm_malformed = port->cnm_malformed;
 	spin_unlock_bh(&port->pause_lock);
 }
 
@@ -675,6 +739,7 @@ static int cee_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	sch_tree_unlock(sch);
 	cee_stats_accounts(q->port, x);
 	cee_stats_pauses(q->port, x, now);
+	cee_stats_reactions(q->port, x);
 	x->hardware = READ_ONCE(q->port->hardware);
 	rcu_read_lock();
 	x->lossless = rcu_dereference(q->port->cfg)->lossless;

@@ -17,6 +17,8 @@ static const char * const classify_names[] = { "dscp", "pcp", "skb" };
 static const char * const trust_names[] = { "no", "yes" };
 static const char * const action_names[] = { "drain", "drop" };
 static const char * const loss_names[] = { "lossy", "lossless" };
+static const char * const qcn_names[] = { "off", "standard", "thesis" };
+static const char * const limiter_names[] = { "off", "prio", "flow" };
 static const char * const ecn_names[] = { "off", "red", "np" };
 
 enum kind {
@@ -68,6 +70,9 @@ static const struct option prio_options[] = {
 	{ "min", KIND_SIZE, TCA_CEE_PRIO_KMIN, NULL, 0 },
 	{ "max", KIND_SIZE, TCA_CEE_PRIO_KMAX, NULL, 0 },
 	{ "probability", KIND_CHANCE, TCA_CEE_PRIO_PMAX, NULL, 0 },
+	{ "qcn", KIND_NAME, TCA_CEE_PRIO_QCN, qcn_names, 3 },
+	{ "qeq", KIND_SIZE, TCA_CEE_PRIO_QEQ, NULL, 0 },
+	{ "limiter", KIND_NAME, TCA_CEE_PRIO_LIMITER, limiter_names, 3 },
 };
 
 static void explain(FILE *f)
@@ -78,7 +83,9 @@ static void explain(FILE *f)
 		"	[ ring SIZE ] [ quanta N ] [ watchdog { TIME | off } ] [ action { drain | drop } ]\n"
 		"	[ prio { LIST | all } [ { lossless | lossy } ] [ { strict | weight N } ]\n"
 		"	  [ alpha A ] [ xoff SIZE ] [ xon SIZE ] [ headroom SIZE ] [ limit SIZE ]\n"
-		"	  [ ecn { off | red | np } ] [ min SIZE ] [ max SIZE ] [ probability P ] ]...\n"
+		"	  [ ecn { off | red | np } ] [ min SIZE ] [ max SIZE ] [ probability P ]\n"
+		"	  [ qcn { off | standard | thesis } ] [ qeq SIZE ]\n"
+		"	  [ limiter { off | prio | flow } ] ]...\n"
 		"\n"
 		"domain		ports of this name share a buffer (default: all of the namespace)\n"
 		"buffer		of the domain (16 MiB)\n"
@@ -98,7 +105,10 @@ static void explain(FILE *f)
 		"xoff, xon	thresholds (97000, 5/6 of it)\n"
 		"headroom	beyond (default: what cable and ring need)\n"
 		"limit		of what no port answers for, all if lossy (200 frames)\n"
-		"ecn		red: mark from min on, surely from max on; np: but for what was paused\n");
+		"ecn		red: mark from min on, surely from max on; np: but for what was paused\n"
+		"qcn		tell sources of congestion (CNM), with these constants\n"
+		"qeq		bytes that the queue is to have (26000 standard, 66000 thesis)\n"
+		"limiter	obey CNMs: one rate for the priority, or for each flow\n");
 }
 
 static int bad(const char *name, const char *arg, const char *want)
@@ -477,11 +487,12 @@ static void print_option(const struct option *o, const struct rtattr *attr)
 /* Without -d, of priorities, what is not as all are. */
 static bool prio_shown(struct rtattr *tb[], const struct option *o)
 {
-	__u64 lossless = 0, alpha = 0, ecn = 0;
+	__u64 lossless = 0, alpha = 0, ecn = 0, qcn = 0;
 
 	get_number(tb[TCA_CEE_PRIO_LOSSLESS], &lossless);
 	get_number(tb[TCA_CEE_PRIO_ALPHA], &alpha);
 	get_number(tb[TCA_CEE_PRIO_ECN], &ecn);
+	get_number(tb[TCA_CEE_PRIO_QCN], &qcn);
 	switch (o->type) {
 	case TCA_CEE_PRIO_ALPHA:
 		return lossless && alpha;
@@ -495,6 +506,10 @@ static bool prio_shown(struct rtattr *tb[], const struct option *o)
 	case TCA_CEE_PRIO_KMAX:
 	case TCA_CEE_PRIO_PMAX:
 		return ecn;
+	case TCA_CEE_PRIO_QCN:
+	case TCA_CEE_PRIO_QEQ:
+	case TCA_CEE_PRIO_LIMITER:
+		return qcn;
 	}
 	return true;
 }
@@ -568,6 +583,8 @@ static void print_transmitter(const struct tc_cee_prio_xstats *p)
 	stat64("marked", " marked %llu", p->marked);
 	stat64("np_unmarked", " paused unmarked %llu", p->np_unmarked);
 	stat64("storms", " storms %llu", p->storms);
+	stat64("cnm_sent", " cnm sent %llu", p->cnm_sent);
+	stat64("cnm_unsent", " unsent %llu", p->cnm_unsent);
 }
 
 static void print_port(const struct tc_cee_prio_xstats *p)
@@ -584,6 +601,9 @@ static void print_port(const struct tc_cee_prio_xstats *p)
 	stat64("headroom", " headroom %llu", p->headroom);
 	stat64("headroom_max", " (at most %llu)", p->headroom_max);
 	stat64("overflow", " overflow %llu", p->overflow);
+	stat64("cnm_received", " cnm received %llu", p->cnm_received);
+	stat64("limiters", " limiters %llu", p->limiters);
+	stat64("rate", " (least rate %llu)", p->rate);
 }
 
 /* One that nothing was ever seen of is not worth five lines. */
@@ -627,6 +647,9 @@ static int cee_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	stat64("ignored", " pause frames ignored %llu", x.ignored);
 	stat64("malformed", " malformed %llu", x.malformed);
 	stat64("nomem", " no memory %llu", x.nomem);
+	stat64("cnm_ignored", " cnm ignored %llu", x.cnm_ignored);
+	stat64("cnm_strange", " strange %llu", x.cnm_strange);
+	stat64("cnm_malformed", " malformed %llu", x.cnm_malformed);
 	stat64("gso_segmented", " gso segmented %llu", x.gso_segmented);
 	for (prio = 0; prio < TC_CEE_PRIOS; prio++)
 		print_prio_stats(&x, prio);

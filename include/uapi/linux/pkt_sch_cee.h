@@ -61,6 +61,32 @@ enum tca_cee_ecn {
 	TCA_CEE_ECN_NP,
 };
 
+/**
+ * enum tca_cee_qcn - values of TCA_CEE_PRIO_QCN
+ * @TCA_CEE_QCN_OFF: no congestion point, no reaction point
+ * @TCA_CEE_QCN_STANDARD: a congestion point with the constants of IEEE 802.1Qau:
+ *	QEQ is 26000, the least rate of a reaction point 5 Mb/s
+ * @TCA_CEE_QCN_THESIS: with those of D. Crisan's thesis, table 2.1: QEQ is 66000,
+ *	the least rate 100 kb/s
+ */
+enum tca_cee_qcn {
+	TCA_CEE_QCN_OFF,
+	TCA_CEE_QCN_STANDARD,
+	TCA_CEE_QCN_THESIS,
+};
+
+/**
+ * enum tca_cee_limiter - values of TCA_CEE_PRIO_LIMITER
+ * @TCA_CEE_LIMITER_OFF: CNMs are not obeyed
+ * @TCA_CEE_LIMITER_PRIO: one rate limiter for the priority
+ * @TCA_CEE_LIMITER_FLOW: one for each of its flows, by hash; needs FLOWS
+ */
+enum tca_cee_limiter {
+	TCA_CEE_LIMITER_OFF,
+	TCA_CEE_LIMITER_PRIO,
+	TCA_CEE_LIMITER_FLOW,
+};
+
 enum {
 	TCA_CEE_UNSPEC,
 	TCA_CEE_PAD,
@@ -104,6 +130,9 @@ enum {
 	TCA_CEE_PRIO_KMIN,	/* u32, bytes */
 	TCA_CEE_PRIO_KMAX,	/* u32, bytes */
 	TCA_CEE_PRIO_PMAX,	/* u32, in 1/1000000; default 1000000 */
+	TCA_CEE_PRIO_QCN,	/* u8, enum tca_cee_qcn; default OFF */
+	TCA_CEE_PRIO_QEQ,	/* u32, bytes that a queue is to have */
+	TCA_CEE_PRIO_LIMITER,	/* u8, enum tca_cee_limiter; needs QCN; default OFF */
 	__TCA_CEE_PRIO_MAX,
 };
 
@@ -128,6 +157,8 @@ enum {
  * @marked:	packets marked Congestion Experienced
  * @np_unmarked: packets that would have been, but that a pause had held
  * @storms:	times that a pause outlasted the watchdog
+ * @cnm_sent:	Congestion Notification Messages sent about packets of the queue
+ * @cnm_unsent:	that could not be: it is not known to whom, no memory, or too many
  * @packets:	waiting now
  * @backlog:	bytes of those
  * @backlog_max: most bytes that waited at a time
@@ -140,6 +171,9 @@ enum {
  * @shared_max:	most of them at a time
  * @headroom:	and beyond it
  * @headroom_max: most of them at a time
+ * @cnm_received: CNMs received and obeyed
+ * @limiters:	rate limiters that limit now
+ * @rate:	least rate of those, bytes per second
  * @overflow:	packets that came in by the port and were dropped elsewhere
  *	as @drop_overflow
  */
@@ -154,6 +188,8 @@ struct tc_cee_prio_xstats {
 	__u64	marked;
 	__u64	np_unmarked;
 	__u64	storms;
+	__u64	cnm_sent;
+	__u64	cnm_unsent;
 	__u64	packets;
 	__u64	backlog;
 	__u64	backlog_max;
@@ -166,6 +202,9 @@ struct tc_cee_prio_xstats {
 	__u64	shared_max;
 	__u64	headroom;
 	__u64	headroom_max;
+	__u64	cnm_received;
+	__u64	limiters;
+	__u64	rate;
 	__u64	overflow;
 };
 
@@ -174,6 +213,10 @@ struct tc_cee_prio_xstats {
  * @ignored:	pause frames received and not obeyed: TCA_CEE_TRUST is 0
  * @malformed:	pause frames that are none: too short, of another operation,
  *	tagged, or sent to another address
+ * @cnm_ignored: CNMs received and not obeyed: TCA_CEE_TRUST is 0
+ * @cnm_strange: that are about no flow sent from here lately, or in a priority without
+ *	reaction point
+ * @cnm_malformed: that are none
  * @nomem:	pause frames that wait for memory
  * @gso_segmented: GSO packets that were segmented
  * @domain_used: bytes of the domain's buffer that are in use
@@ -189,6 +232,9 @@ struct tc_cee_prio_xstats {
 struct tc_cee_xstats {
 	__u64	ignored;
 	__u64	malformed;
+	__u64	cnm_ignored;
+	__u64	cnm_strange;
+	__u64	cnm_malformed;
 	__u64	nomem;
 	__u64	gso_segmented;
 	__u64	domain_used;

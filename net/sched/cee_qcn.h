@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sch_cee: Quantized Congestion Notification (IEEE 802.1Qau; 802.1Q, clauses 30 to 33).
+ *
+ * cee_qcn_cp.c is the congestion point, cee_qcn_rp.c the reaction point; this is the frame
+ * between them and what both are told by the port.
+ *
+ * Locks.  A congestion point is its qdisc's, under the root lock.  Reaction points are
+ * their port's, under cee_reaction.lock, which is innermost.
+ */
+#ifndef _CEE_QCN_H
+#define _CEE_QCN_H
+
+#include <linux/if_ether.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct cee_config;
+struct cee_port;
+struct net;
+struct net_device;
+struct sk_buff;
+
+#define CEE_ETH_P_CNM	0x22e7
+#define CEE_ETH_P_CN	0x22e9	/* CN-tag: a flow identifier of 16 bits follows */
+
+#define CEE_CNM_MSDU	64	/* most that is quoted of a frame */
+#define CEE_FB_MAX	63	/* six bits */
+#define CEE_FB_MASK	0x003f
+#define CEE_CNM_VERSION	0xf000
+
+/* Flows of a priority that a reaction point remembers to have sent, a power of two */
+#define CEE_RP_SEEN	1024
+/* Rate limiters of a priority, a power of two */
+#define CEE_RP_LIMITERS	64
+
+/**
+ * struct cee_cnm - Congestion Notification Message, behind its EtherType
+ * @feedback:	version (4 bits), reserved (6), quantized feedback (6)
+ * @cpid:	which congestion point: MAC address of the port, 0, priority
+ * @offset:	set point less length of the queue, in 64 bytes
+ * @delta:	what the queue has grown since the last sample, in 64 bytes
+ * @prio:	of the sampled frame, in the upper 3 bits
+ * @dest:	MAC address that it goes to
+ * @len:	bytes of @msdu
+ * @msdu:	begin of the frame, from its EtherType on, tags left out
+ */
+struct cee_cnm {
+	__be16	feedback;
+	u8	cpid[8];
+	__be16	offset;
+	__be16	delta;
+	__be16	prio;
+	u8	dest[ETH_ALEN];
+	__be16	len;
+	u8	msdu[];
+} __packed;
+
+/**
+ * struct cee_cp - congestion point of a queue
+ * @left:	bytes until the next sample
+ * @old:	length of the queue at the last one
+ * @sent:	CNMs
+ * @unsent:	CNMs that could not be sent
+ */
+struct cee_cp {
+	s32	left;
+	u32	old;
+	u64	sent;
+	u64	unsent;
+};
+
+/**
+ * struct cee_sample - what a congestion point says of a frame
+ * @fb:		quantized feedback, 1 to CEE_FB_MAX
+ * @offset:	set point less length, bytes
+ * @delta:	growth, bytes
+ */
+struct cee_sample {
+	u8	fb;
+	s64	offset;
+	s64	delta;
+};
+
+/**
+ * struct cee_rp - a rate limiter
+ * @rate:	bytes per second; 0: it limits nothing
+ * @target:	rate that recovery leads to
+ * @bytes:	until the byte counter's next stage
+ * @timer:	when the timer's next stage begins
+ * @byte_stage:	of the byte counter
+ * @time_stage:	of the timer
+ * @debt:	bytes that it has sent ahead of its rate, times NSEC_PER_SEC
+ * @at:		when @debt was that
+ * @last:	when it last sent
+ */
+struct cee_rp {
+	u64	rate;
+	u64	target;
+	s64	bytes;
+	u64	timer;
+	u32	byte_stage;
+	u32	time_stage;
+	s64	debt;
+	u64	at;
+	u64	last;
+};
+
+/**
+ * struct cee_reaction - reaction points of a priority of a port
+ * @rcu:	for kvfree_rcu(), which wants it at the front
+ * @lock:	all of it but @seen
+ * @active:	rate limiters with a rate; read by anyone
+ * @received:	CNMs that were obeyed
+ * @seen:	hash of the flow that was last sent, by hash; racy on purpose
+ * @rp:		limiters, by hash; only the first if there is one for the priority
+ */
+struct cee_reaction {
+	struct rcu_head	rcu;
+	/* Innermost; never with another of ours. */
+	spinlock_t	lock;
+	u32		active;
+	u64		received;
+	u32		seen[CEE_RP_SEEN];
+	struct cee_rp	rp[CEE_RP_LIMITERS];
+};
+
+/* 85 to 115 % of a number below 2^32, evenly */
+static inline u64 cee_jitter(u64 mean)
+{
+	return mean - mean * 15 / 100 + ((mean * 30 / 100 * get_random_u32()) >> 32);
+}
+
+/* cee_qcn_cp.c */
+bool cee_cp_sample(struct cee_cp *cp, u32 len, u32 depth, u32 qeq, struct cee_sample *s);
+void cee_cp_notify(struct cee_cp *cp, struct net_device *dev, const struct sk_buff *skb,
+		   unsigned int prio, const struct cee_sample *s);
+void cee_cp_hear(struct cee_port *port, const struct sk_buff *skb);
+
+/* cee_qcn_rp.c */
+u32 cee_rp_hash(const struct net *net, const void *data, __be16 proto, int len);
+struct cee_reaction *cee_reaction_new(void);
+void cee_reaction_stop(struct cee_reaction *r);
+u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb);
+u64 cee_rp_wait(struct cee_reaction *r, const struct cee_config *cfg, u32 hash, u64 now);
+void cee_rp_sent(struct cee_reaction *r, const struct cee_config *cfg, u32 hash, u32 len, u64 now);
+u64 cee_rp_slowest(struct cee_reaction *r, u32 *active);
+void cee_rp_receive(struct cee_port *port, const struct cee_config *cfg, const struct sk_buff *skb);
+
+#endif /* _CEE_QCN_H */

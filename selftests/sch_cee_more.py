@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+#
+# sch_cee beside its pauses: QCN.  The network is that of sch_cee.py.  Prints TAP.
+
+import random
+import socket
+import struct
+import sys
+import time
+
+import sch_cee as cee
+from sch_cee import (MACS, SIZE, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, end, everywhere,
+                     names, of, port, ports, settled)
+from sch_ndp import check, inside, same, wait_until
+
+CNM, CN = 0x22e7, 0x22e9
+PACKET_OUTGOING = 4
+SLOW = "100mbit" if VIRTUAL else "2mbit"
+
+
+def mac(name):
+    return bytes.fromhex(MACS[name].replace(":", ""))
+
+
+class Tap:
+    """Frames of some EtherTypes that a host receives."""
+
+    def __init__(self, host, protos):
+        self.protos = protos
+        self.sock = inside(names[host], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+        self.sock.bind(("e0", 3))
+        self.sock.setsockopt(socket.SOL_SOCKET, cee.SO_RCVBUFFORCE, 64 << 20)
+
+    def read(self, quiet=0.3):
+        self.sock.settimeout(quiet)
+        got = []
+        try:
+            while True:
+                data, address = self.sock.recvfrom(2000)
+                if address[2] != PACKET_OUTGOING and struct.unpack_from("!H", data, 12)[0] in self.protos:
+                    got.append(data)
+        except socket.timeout:
+            return got
+
+    def close(self):
+        self.sock.close()
+
+
+def reads(data):
+    """Fields of a CNM, from its EtherType on"""
+    keys = ("proto", "feedback", "port", "cpid", "offset", "delta", "prio", "dest", "length")
+    x = dict(zip(keys, struct.unpack_from("!HH6sHhhH6sH", data, 0)))
+    x["msdu"] = data[26:26 + x["length"]]
+    return x
+
+
+def ipv4(source, dest, tos, sport=6000, dport=7000, size=SIZE):
+    def total(data):
+        s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+        s = (s & 0xffff) + (s >> 16)
+        return ~(s + (s >> 16)) & 0xffff
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, 28 + size, 0, 0, 64, 17, 0, socket.inet_aton(source),
+                       socket.inet_aton(dest))
+    head = head[:10] + struct.pack("!H", total(head)) + head[12:]
+    return head + struct.pack("!HHHH", sport, dport, 8 + size, 0) + random.randbytes(size)
+
+
+def messages():
+    """C takes nothing for a while, so the queue to it grows, and A is told, to the byte."""
+    for mode, tag in (("bridge", False), ("bridge", True), ("route", False)):
+        build(mode)
+        ports("watchdog off prio 3 qcn standard xoff 1m")
+        forger, tap = Forger(), Tap("A", (CNM, CN))
+        forger.hold(3)
+        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "C is paused")
+        way = mac("C") if mode == "bridge" else mac("pA")
+        packet = ipv4(cee.address(mode, "A"), cee.address(mode, "C"), 3 << 5)
+        head = struct.pack("!HHH", CN, 0xbeef, 0x0800) if tag else b"\x08\x00"
+        sock = inside(names["A"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+        sock.bind(("e0", 0))
+        for _ in range(200):
+            sock.send(way + mac("A") + head + packet)
+            time.sleep(0.0001)
+        sock.close()
+        wait_until(lambda: of("S", "pC", 3, "packets") == 200, "200 wait")
+        name = "messages: %s%s" % (mode, ", CN-tag" if tag else "")
+        told = tap.read()
+        x = counters("S", "pC")["prio3"]
+        same(name + ": as many as were sent", (len(told), x["cnm_unsent"]), (x["cnm_sent"], 0))
+        # The first sample is of the first frame, the second of some 150 KB: 5.8 times Qeq and growing
+        check(name + ": samples are the closer the longer the queue (%d)" % len(told), 5 <= len(told) <= 12, x)
+        first = told[0]
+        same(name + ": from port to source", first[:12], mac("A") + mac("pA"))
+        same(name + ": CN-tag", first[12:16], struct.pack("!HH", CN, 0xbeef) if tag else first[12:16])
+        c = reads(first[16 if tag else 12:])
+        depth = 26000 - 64 * c["offset"]
+        same(name + ": EtherType, version, most feedback",
+             (c["proto"], c["feedback"] >> 12, c["feedback"] & 63), (CNM, 0, 63))
+        same(name + ": congestion point, priority, destination",
+             (c["port"], c["cpid"], c["prio"], c["dest"]), (mac("pC"), 3, 3 << 13, mac("C")))
+        check(name + ": offset %d, delta %d" % (c["offset"], c["delta"]),
+              127000 < depth < 175000 and abs(depth - 64 * c["delta"] - len(packet) - len(head) - 12) <= 128, c)
+        quoted = packet[:62]
+        if mode == "route":
+            # The router has counted down, and mended the checksum.
+            quoted = quoted[:8] + b"\x3f" + quoted[9:10] + c["msdu"][12:14] + quoted[12:]
+        same(name + ": the frame is quoted", c["msdu"], b"\x08\x00" + quoted)
+        tap.close()
+        forger.close()
+        wait_until(settled, "queues are empty")
+        destroy()
+
+
+def point(fb, quoted, prio=3, version=0, length=None):
+    length = len(quoted) if length is None else length
+    return struct.pack("!H8shhH6sH", version << 12 | fb, b"stranger", -100, 10, prio << 13, mac("C"), length) + quoted
+
+
+def strangers():
+    """S limits what it sends to C.  C may ask for that, if it knows what it asks for."""
+    mode = "route"
+    build(mode)
+    ports()
+    port("S", "pC", "prio 3 qcn standard limiter prio", "change")
+    forger, sink, tap = Forger(), Sink(mode), Tap("C", (0x0800,))
+    here = mac("pC")
+
+    def send(payload, **where):
+        forger.frame(payload, **{"dest": here, "proto": struct.pack("!H", CNM), **where})
+
+    def refusals():
+        x = counters("S", "pC")
+        return [x["cnm_ignored"], x["cnm_strange"], x["cnm_malformed"]], x["prio3"]["cnm_received"]
+
+    def becomes(what, wanted):
+        try:
+            wait_until(lambda: refusals() == wanted, what, 5)
+        except RuntimeError:
+            pass
+        same("strangers: " + what, refusals(), wanted)
+
+    Flow(mode, "A", 3, 0, 3).start().finish()
+    same("strangers: three pass", len(sink.read()), 3)
+    quoted = tap.read()[0][12:76]
+    other = b"\x08\x00" + ipv4("10.0.0.2", "10.0.2.4", 3 << 5, sport=1)[:62]
+    send(point(63, other))
+    send(point(63, quoted, prio=5))
+    send(b"\xbe\xef\x22\xe7" + point(63, other), proto=struct.pack("!H", CN))
+    becomes("a flow, or a priority, that is none of ours", ([0, 3, 0], 0))
+    send(point(0, quoted))
+    send(point(63, quoted, version=1))
+    send(point(63, quoted, length=65))
+    send(point(63, quoted, length=2))
+    # 46 bytes are the least that a frame has: 22 are there
+    send(point(63, quoted[:10], length=64))
+    becomes("malformed", ([0, 3, 5], 0))
+    send(point(63, quoted), dest=mac("pA"))
+    becomes("for another address", ([0, 3, 5], 0))
+    port("S", "pC", "trust no", "change")
+    send(point(63, quoted))
+    becomes("trust no", ([1, 3, 5], 0))
+    same("strangers: no rate was limited", of("S", "pC", 3, "limiters"), 0)
+    port("S", "pC", "trust yes", "change")
+    send(point(63, quoted))
+    becomes("the one that has seen a frame is heard", ([1, 3, 5], 1))
+    x = counters("S", "pC")["prio3"]
+    full = cee.BITS // 8
+    check("strangers: the rate is cut (%d of %d)" % (x["rate"], full),
+          x["limiters"] == 1 and (x["rate"] == full - full * 63 // 128 or not VIRTUAL), x)
+    port("S", "pC", "trust no", "change")
+    same("strangers: and free again without trust", of("S", "pC", 3, "limiters"), 0)
+    port("S", "pC", "trust yes", "change")
+    for _ in range(300):
+        send(random.randbytes(random.randrange(100)), proto=struct.pack("!H", random.choice((CNM, CN))))
+        send(point(random.randrange(64), quoted[:random.randrange(65)], random.randrange(8), random.randrange(2),
+                   random.randrange(80)))
+    time.sleep(0.1)
+    tap.read(0.01)
+    Flow(mode, "A", 3, 0, 3).start().finish()
+    same("strangers: frames at random harm nothing", len(sink.read()), 3)
+    tap.close()
+    forger.close()
+    sink.sock.close()
+    destroy()
+
+
+def convergence():
+    """A and B share a link of a tenth: with QCN it has a short queue, and nobody is paused."""
+    for mode, options in (("bridge", ""), ("vlan", "classify pcp"), ("route", ""), ("route6", "")):
+        build(mode)
+        ports(options + " prio 3 qcn standard", " limiter prio")
+        port("S", "pC", "rate " + SLOW, "change")
+        sink = Sink(mode, 1 << 16)
+        flows = [Flow(mode, host, 3, n).start() for n, host in enumerate(("A", "B"))]
+        time.sleep(0.5)
+        before = [of(h, "e0", 3, "paused_ns") for h in ("A", "B")]
+        sent, lengths = of("S", "pC", 3, "sent_bytes"), []
+        for _ in range(100):
+            time.sleep(0.005)
+            lengths.append(of("S", "pC", 3, "backlog"))
+        sent = of("S", "pC", 3, "sent_bytes") - sent
+        paused = [of(h, "e0", 3, "paused_ns") - b for h, b in zip(("A", "B"), before)]
+        x = counters("S", "pC")["prio3"]
+        received = [of(h, "e0", 3, "cnm_received") for h in ("A", "B")]
+        name = "convergence: " + mode
+        check(name + ": queue %d on average" % (sum(lengths) / 100), not VIRTUAL or 1000 < sum(lengths) / 100 < 60000)
+        check(name + ": %d bytes in half a second" % sent, not VIRTUAL or 5500000 < sent < 6400000)
+        check(name + ": paused %r ns meanwhile" % paused, not VIRTUAL or sum(paused) < 5000000)
+        same(name + ": senders end", end(flows), [True] * 2)
+        wait_until(settled, "queues are empty", 120)
+        x = counters("S", "pC")["prio3"]
+        received = [of(h, "e0", 3, "cnm_received") for h in ("A", "B")]
+        refused = [counters(h, "e0")[k] for h in ("A", "B") for k in ("cnm_ignored", "cnm_strange", "cnm_malformed")]
+        check(name + ": told %r times" % received, sum(received) == x["cnm_sent"] > 10, x)
+        same(name + ": all were heard", (x["cnm_unsent"], refused), (0, [0] * 6))
+        same(name + ": no drop", [everywhere(3, "drop_" + why) for why in ("limit", "overflow", "watchdog")], [0] * 3)
+        sink.sock.close()
+        destroy()
+
+
+PARTS = (messages, strangers, convergence)
+# Results there will be
+PLAN = 3 * 8 + 11 + 4 * 7
+
+
+if __name__ == "__main__":
+    sys.exit(cee.main(PARTS, PLAN))

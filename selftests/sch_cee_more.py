@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_cee beside its pauses: QCN.  The network is that of sch_cee.py.  Prints TAP.
+# sch_cee beside its pauses: QCN, and queues by flow.  The network is that of sch_cee.py.  Prints TAP.
 
 import random
 import socket
@@ -219,9 +219,67 @@ def convergence():
         destroy()
 
 
-PARTS = (messages, strangers, convergence)
+def turns():
+    """Many packets of one flow wait, and few of eight that came later."""
+    mode = "bridge"
+    for flows in (1, 256):
+        build(mode)
+        ports("watchdog off prio 3 xoff 1m flows %d" % flows)
+        forger, sink = Forger(), Sink(mode)
+        forger.hold(3)
+        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "C is paused")
+        sent = []
+        for n in range(9):
+            flow = Flow(mode, "A", 3, n, 10 if n else 100).start()
+            flow.finish()
+            sent.append(flow.sent)
+            wait_until(lambda: of("S", "pC", 3, "packets") == 100 + 10 * n, "they wait")
+        forger.close()
+        got = sink.read()
+        name = "turns: %d flow%s" % (flows, "s" if flows > 1 else "")
+        same(name + ": each keeps its order", [[d for d in got if d[0] == n] for n in range(9)], sent)
+        last = [max(i for i, d in enumerate(got) if d[0] == n) for n in range(9)]
+        # One of the eight in a hundred may share the large one's queue.
+        early = sum(n < 109 for n in last[1:])
+        check(name + ": small ones are early (%d of 8)" % early, early >= 6 if flows > 1 else early == 0, last)
+        sink.sock.close()
+        destroy()
+
+
+def by_flow():
+    """One flow of A is told, another of the same priority is not."""
+    mode = "route"
+    build(mode)
+    ports()
+    port("A", "e0", "prio 3 qcn standard limiter flow flows 256", "change")
+    sink, tap = Sink(mode, 1 << 16), Tap("C", (0x0800,))
+    flows = [Flow(mode, "A", 3, n).start() for n in range(2)]
+    wait_until(lambda: of("S", "pC", 3, "sent") > 50, "both send")
+    quoted = next(d for d in iter(lambda: tap.sock.recv(2000), None) if d[12:14] == b"\x08\0" and d[42] == 0)[12:76]
+    tap.close()
+    sock = inside(names["S"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    sock.bind(("pA", 0))
+    for _ in range(12):
+        sock.send(mac("A") + mac("pA") + struct.pack("!H", CNM) + point(63, quoted))
+    sock.close()
+    wait_until(lambda: of("A", "e0", 3, "cnm_received") == 12, "A is told")
+    x = counters("A", "e0")["prio3"]
+    # What was under way comes first.
+    sink.sock.settimeout(60)
+    got = [sink.sock.recv(2000) for _ in range(1000)][300:]
+    share = sum(d[0] == 0 for d in got) / len(got)
+    same("by flow: one limiter", x["limiters"], 1)
+    check("by flow: the one is slow (%.3f of %d)" % (share, len(got)), share < 0.2 or not VIRTUAL)
+    same("by flow: senders end", end(flows), [True] * 2)
+    wait_until(lambda: not of("A", "e0", 3, "packets"), "the queue is empty", 120)
+    same("by flow: counters add up", cee.sums(counters("A", "e0")), True)
+    sink.sock.close()
+    destroy()
+
+
+PARTS = (messages, strangers, convergence, turns, by_flow)
 # Results there will be
-PLAN = 3 * 8 + 11 + 4 * 7
+PLAN = 3 * 8 + 11 + 4 * 7 + 2 * 2 + 4
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@
 #define CEE_XOFF_NS		(10 * NSEC_PER_MSEC)
 #define CEE_LIMIT_FRAMES	200
 #define CEE_QEQ_MIN		1500
+#define CEE_FLOWS_MAX		256
 
 #define CEE_MSG(text)		KBUILD_MODNAME ": " text
 
@@ -87,6 +88,7 @@ static const struct nla_policy cee_prio_policy[TCA_CEE_PRIO_MAX + 1] = {
 	[TCA_CEE_PRIO_QCN]	= { .type = NLA_U8 },
 	[TCA_CEE_PRIO_QEQ]	= { .type = NLA_U32 },
 	[TCA_CEE_PRIO_LIMITER]	= { .type = NLA_U8 },
+	[TCA_CEE_PRIO_FLOWS]	= { .type = NLA_U32 },
 };
 
 /**
@@ -110,6 +112,7 @@ void cee_config_defaults(struct cee_config *cfg)
 	for (i = 0; i < CEE_PRIOS; i++) {
 		cfg->prio[i].weight = 1;
 		cfg->prio[i].pmax = TC_CEE_PMAX_ONE;
+		cfg->prio[i].flows = 1;
 	}
 	cfg->prio[3].lossless = true;
 }
@@ -148,6 +151,7 @@ static void cee_read_prio(struct cee_prio_config *p, struct nlattr *tb[])
 	cee_set_u8(&p->qcn, tb[TCA_CEE_PRIO_QCN]);
 	cee_set_u32(&p->qeq, tb[TCA_CEE_PRIO_QEQ]);
 	cee_set_u8(&p->limiter, tb[TCA_CEE_PRIO_LIMITER]);
+	cee_set_u32(&p->flows, tb[TCA_CEE_PRIO_FLOWS]);
 }
 
 static int cee_parse_prio(struct cee_config *cfg, const struct nlattr *attr,
@@ -244,7 +248,9 @@ static int cee_check_prio(const struct cee_prio_config *p, struct netlink_ext_ac
 		bad = CEE_MSG("no such constants of QCN");
 	else if (p->limiter > TCA_CEE_LIMITER_FLOW)
 		bad = CEE_MSG("a limiter is one for the priority, or by flow");
-	else if (p->limiter == TCA_CEE_LIMITER_FLOW)
+	else if (!p->flows || p->flows > CEE_FLOWS_MAX)
+		bad = CEE_MSG("flows must be 1 to 256");
+	else if (p->limiter == TCA_CEE_LIMITER_FLOW && p->flows == 1)
 		bad = CEE_MSG("a limiter by flow needs flows");
 	else if (p->limiter && !p->qcn)
 		bad = CEE_MSG("a limiter needs qcn");
@@ -485,7 +491,8 @@ static int cee_dump_prio(const struct cee_prio_config *p, int prio, struct sk_bu
 	    nla_put_u32(skb, TCA_CEE_PRIO_PMAX, p->pmax) ||
 	    nla_put_u8(skb, TCA_CEE_PRIO_QCN, p->qcn) ||
 	    nla_put_u32(skb, TCA_CEE_PRIO_QEQ, p->eff_qeq) ||
-	    nla_put_u8(skb, TCA_CEE_PRIO_LIMITER, p->limiter))
+	    nla_put_u8(skb, TCA_CEE_PRIO_LIMITER, p->limiter) ||
+	    nla_put_u32(skb, TCA_CEE_PRIO_FLOWS, p->flows))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -4,11 +4,11 @@
  *
  * Calls run downwards only:
  *
- *	sch_cee_main	the qdisc
+ *	sch_cee_main cee_stats	the qdisc
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
  *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points
- *	cee_config cee_classify cee_ets cee_ecn		arithmetic without state
+ *	cee_config cee_classify cee_ets cee_ecn cee_queue	called by all, calling none
  *
  * Locks, outermost first.  All but RTNL are taken with bottom halves off.
  *
@@ -68,6 +68,7 @@
  * @qcn:	enum tca_cee_qcn
  * @qeq:	set point of the congestion point, bytes
  * @limiter:	enum tca_cee_limiter
+ * @flows:	of the queue; 1 is first in, first out
  * @eff_xoff:	@xoff or its default
  * @eff_gap:	from there down to XON
  * @eff_headroom: @headroom or what the cable needs
@@ -91,6 +92,7 @@ struct cee_prio_config {
 	u8	qcn;
 	u32	qeq;
 	u8	limiter;
+	u32	flows;
 	u32	eff_xoff;
 	u32	eff_gap;
 	u32	eff_headroom;

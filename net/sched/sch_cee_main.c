@@ -5,7 +5,8 @@
  * What Converged Enhanced Ethernet wants of a port (D. Crisan, "Optimized networking for
  * virtual machines ...", ETH Zurich 2014, section 2.2.2):
  *
- *   - Eight priorities (cee_classify.c), a queue each, first in, first out.
+ *   - Eight priorities (cee_classify.c), a queue each, first in, first out, or by flow
+ *     (cee_queue.c).
  *   - PFC, IEEE 802.1Qbb.  What a peer pauses waits, to the next packet (cee_pfc.c).  What
  *     waits here is charged to the ports that it came in by, and their peers are paused
  *     in time (cee_buffer.c, cee_port.c), so that in a lossless priority nothing is lost.
@@ -39,7 +40,7 @@
  * Context.  Enqueue, dequeue, reset and statistics are under the qdisc's root lock, which
  * guards all of struct cee_sched; see sch_cee.h for the other locks.
  *
- * Not here: any knowledge of transports; flows within a priority.
+ * Not here: any knowledge of transports.
  */
 #include <linux/hashtable.h>
 #include <linux/math64.h>
@@ -50,76 +51,11 @@
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include "cee_qcn.h"
+#include "cee_queue.h"
 #include "sch_cee.h"
 
 /* A port that was blocked for long does not make good for more than this. */
 #define CEE_RATE_LAG_NS		NSEC_PER_MSEC
-
-/**
- * struct cee_cb - what a packet knows while it waits
- * @set:	what it is charged to, or NULL
- * @mark:	NP-ECN: mark it when it leaves, if no pause has held it
- * @limited:	its bytes count against the limit
- * @hash:	of its flow, if rates are limited
- */
-struct cee_cb {
-	struct cee_set	*set;
-	u32		hash;
-	bool		mark;
-	bool		limited;
-};
-
-/**
- * struct cee_queue - a priority
- * @skbs:	packets
- * @bytes:	of them
- * @limited:	of those, which count against the limit
- * @held:	packets wait, or did, that a pause holds
- * @np:		packets at the head of the queue that a pause has held
- * @begun:	the pause that @held and @blocked are about
- * @cp:		congestion point
- * @blocked:	since when that keeps packets waiting, or 0
- */
-struct cee_queue {
-	struct sk_buff_head	skbs;
-	u32			bytes;
-	u32			limited;
-	bool			held;
-	u32			np;
-	u32			begun;
-	u64			blocked;
-	struct cee_cp		cp;
-};
-
-/**
- * struct cee_sched - a qdisc
- * @port:	its device's, shared below mq
- * @queue:	of each priority
- * @ets:	whose turn it is
- * @storm:	priorities that the watchdog has released
- * @watchdog:	wakes the port at @next, or when a pause has passed
- * @next:	time when the rate allows the next packet
- * @busy:	packets waited when the last one left
- * @gso_segmented: GSO packets
- * @st:		counters; of what is the port's, 0
- */
-struct cee_sched {
-	struct cee_port			*port;
-	struct cee_queue		queue[CEE_PRIOS];
-	struct cee_ets			ets;
-	u8				storm;
-	struct qdisc_watchdog		watchdog;
-	u64				next;
-	bool				busy;
-	u64				gso_segmented;
-	struct tc_cee_prio_xstats	st[CEE_PRIOS];
-};
-
-static struct cee_cb *cee_cb(const struct sk_buff *skb)
-{
-	qdisc_cb_private_validate(skb, sizeof(struct cee_cb));
-	return (struct cee_cb *)qdisc_skb_cb(skb)->data;
-}
 
 static void cee_unblock(struct cee_sched *q, unsigned int prio)
 {
@@ -133,7 +69,7 @@ static bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
 	u32 begun = READ_ONCE(q->port->pause[prio].begun);
 	bool paused = cee_pfc_paused(q->port, prio, now);
 	struct cee_queue *queue = &q->queue[prio];
-	bool waits = !skb_queue_empty(&queue->skbs);
+	bool waits = queue->packets;
 
 	if (begun != queue->begun) {
 		queue->begun = begun;
@@ -147,7 +83,7 @@ static bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
 		cee_unblock(q, prio);
 	if (!paused) {
 		if (queue->held)
-			queue->np = skb_queue_len(&queue->skbs);
+			queue->np = queue->seq;
 		queue->held = false;
 	} else if (waits) {
 		queue->held = true;
@@ -221,26 +157,35 @@ static void cee_mark(struct cee_sched *q, const struct cee_config *cfg, struct s
 		q->st[prio].marked += cee_ecn_mark(skb);
 }
 
-static void cee_append(struct Qdisc *sch, struct sk_buff *skb, unsigned int prio)
+/* A number for its flow: of what a CNM would quote if that is to be found again. */
+static u16 cee_flow_of(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
+		       unsigned int prio)
+{
+	if (cfg->prio[prio].limiter)
+		return cee_rp_note(q->port->reaction[prio], skb);
+	return cfg->prio[prio].flows > 1 ? skb_get_hash(skb) : 0;
+}
+
+static void cee_append(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+		       unsigned int prio)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct cee_queue *queue = &q->queue[prio];
 
-	__skb_queue_tail(&queue->skbs, skb);
-	queue->bytes += qdisc_pkt_len(skb);
+	cee_queue_resize(queue, cfg->prio[prio].flows);
+	cee_cb(skb)->hash = cee_flow_of(q, cfg, skb, prio);
+	cee_queue_add(queue, skb);
 	q->st[prio].backlog_max = max_t(u64, q->st[prio].backlog_max, queue->bytes);
 	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
 }
 
-/* The first packet of a queue, which has one, is nobody's any more. */
-static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio)
+/* The first packet of a flow, which has one, is nobody's any more. */
+static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio, struct cee_flow *flow)
 {
 	struct cee_sched *q = qdisc_priv(sch);
-	struct cee_queue *queue = &q->queue[prio];
-	struct sk_buff *skb = __skb_dequeue(&queue->skbs);
+	struct sk_buff *skb = cee_queue_take(&q->queue[prio], flow);
 
-	queue->bytes -= qdisc_pkt_len(skb);
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
 	cee_discharge(q, skb, prio);
@@ -275,9 +220,7 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 	if (!cee_admit(sch, cfg, skb, prio, owned))
 		return qdisc_drop(skb, sch, to_free);
 	cee_mark(q, cfg, skb, prio);
-	if (cfg->prio[prio].limiter)
-		cee_cb(skb)->hash = cee_rp_note(q->port->reaction[prio], skb);
-	cee_append(sch, skb, prio);
+	cee_append(sch, cfg, skb, prio);
 	if (cfg->prio[prio].qcn)
 		cee_sample_queue(sch, cfg, skb, prio);
 	return NET_XMIT_SUCCESS;
@@ -333,13 +276,14 @@ static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 static void cee_purge(struct Qdisc *sch, unsigned int prio, __u64 *counter)
 {
 	struct cee_sched *q = qdisc_priv(sch);
+	struct list_head *active = &q->queue[prio].active;
 
-	while (!skb_queue_empty(&q->queue[prio].skbs)) {
-		kfree_skb(cee_unlink(sch, prio));
+	while (!list_empty(active)) {
+		kfree_skb(cee_unlink(sch, prio, list_first_entry(active, struct cee_flow, node)));
 		qdisc_qstats_drop(sch);
 		(*counter)++;
 	}
-	q->queue[prio].np = 0;
+	q->queue[prio].np = q->queue[prio].seq;
 }
 
 static void cee_storm(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio)
@@ -357,16 +301,23 @@ static void cee_storm(struct Qdisc *sch, const struct cee_config *cfg, unsigned 
 		cee_purge(sch, prio, &q->st[prio].drop_watchdog);
 }
 
+/* Sets the flow whose turn it is. */
 static bool cee_rate_allows(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio,
 			    u64 now, u64 *wake)
 {
+	struct cee_reaction *by_flow = NULL;
 	u64 wait = 0;
 
-	if (cfg->prio[prio].limiter)
+	if (cfg->prio[prio].limiter == TCA_CEE_LIMITER_PRIO)
 		wait = cee_rp_wait(q->port->reaction[prio], cfg, 0, now);
-	if (wait)
+	else if (cfg->prio[prio].limiter == TCA_CEE_LIMITER_FLOW)
+		by_flow = q->port->reaction[prio];
+	if (wait) {
 		*wake = min(*wake, wait);
-	return !wait;
+		return false;
+	}
+	q->queue[prio].turn = cee_queue_next(&q->queue[prio], cfg, by_flow, now, wake);
+	return q->queue[prio].turn;
 }
 
 /* May a priority that has packets send?  If not, @wake is no later than when it may. */
@@ -383,7 +334,8 @@ static bool cee_may_send(struct Qdisc *sch, const struct cee_config *cfg, unsign
 	limit = q->queue[prio].blocked + cfg->watchdog * (u64)NSEC_PER_MSEC;
 	if (cfg->watchdog && now >= limit) {
 		cee_storm(sch, cfg, prio);
-		return !skb_queue_empty(&q->queue[prio].skbs);
+		q->queue[prio].turn = cee_queue_next(&q->queue[prio], cfg, NULL, now, wake);
+		return q->queue[prio].turn;
 	}
 	*wake = min(*wake, READ_ONCE(q->port->pause[prio].until));
 	if (cfg->watchdog)
@@ -398,7 +350,7 @@ static u8 cee_eligible(struct Qdisc *sch, const struct cee_config *cfg, u64 now,
 	int prio;
 
 	for (prio = 0; prio < CEE_PRIOS; prio++)
-		if (!skb_queue_empty(&q->queue[prio].skbs) &&
+		if (q->queue[prio].packets &&
 		    cee_may_send(sch, cfg, prio, now, wake))
 			eligible |= BIT(prio);
 	return eligible;
@@ -406,26 +358,29 @@ static u8 cee_eligible(struct Qdisc *sch, const struct cee_config *cfg, u64 now,
 
 static void cee_mark_np(struct cee_sched *q, struct sk_buff *skb, unsigned int prio, bool due)
 {
-	if (q->queue[prio].np) {
-		q->queue[prio].np--;
+	if (cee_queue_was_held(&q->queue[prio], skb))
 		q->st[prio].np_unmarked += due;
-	} else if (due) {
+	else if (due)
 		q->st[prio].marked += cee_ecn_mark(skb);
-	}
 }
 
 static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio,
 				u64 now)
 {
 	struct cee_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb = cee_unlink(sch, prio);
+	struct cee_queue *queue = &q->queue[prio];
+	struct sk_buff *skb = cee_unlink(sch, prio, queue->turn);
+	u32 len = qdisc_pkt_len(skb);
+	u16 hash = cee_cb(skb)->hash;
 
 	cee_mark_np(q, skb, prio, cee_cb(skb)->mark);
 	q->st[prio].sent++;
-	q->st[prio].sent_bytes += qdisc_pkt_len(skb);
-	cee_ets_sent(&q->ets, cfg, prio, qdisc_pkt_len(skb));
+	q->st[prio].sent_bytes += len;
+	cee_ets_sent(&q->ets, cfg, prio, len);
+	cee_queue_sent(queue, queue->turn, cfg, len);
 	if (cfg->prio[prio].limiter)
-		cee_rp_sent(q->port->reaction[prio], cfg, 0, qdisc_pkt_len(skb), now);
+		cee_rp_sent(q->port->reaction[prio], cfg,
+			    cfg->prio[prio].limiter == TCA_CEE_LIMITER_FLOW ? hash : 0, len, now);
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
@@ -607,7 +562,7 @@ static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	/* cee_destroy() follows a failure. */
 	qdisc_watchdog_init(&q->watchdog, sch);
 	for (i = 0; i < CEE_PRIOS; i++)
-		__skb_queue_head_init(&q->queue[i].skbs);
+		cee_queue_init(&q->queue[i]);
 	err = cee_check_parent(sch, extack);
 	if (err)
 		return err;
@@ -630,7 +585,10 @@ static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 static void cee_destroy(struct Qdisc *sch)
 {
 	struct cee_sched *q = qdisc_priv(sch);
+	int i;
 
+	for (i = 0; i < CEE_PRIOS; i++)
+		cee_queue_free(&q->queue[i]);
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->port && !--q->port->qdiscs)
 		cee_port_remove(q->port);
@@ -646,107 +604,6 @@ static int cee_dump(struct Qdisc *sch, struct sk_buff *skb)
 			      READ_ONCE(q->port->domain->buffer), skb);
 	rcu_read_unlock();
 	return len;
-}
-
-static void cee_stats_queues(struct cee_sched *q, struct tc_cee_xstats *x, u64 now)
-{
-	int i;
-
-	for (i = 0; i < CEE_PRIOS; i++) {
-		x->prio[i] = q->st[i];
-		x->prio[i].packets = skb_queue_len(&q->queue[i].skbs);
-		x->prio[i].backlog = q->queue[i].bytes;
-		x->prio[i].cnm_sent = q->queue[i].cp.sent;
-		x->prio[i].cnm_unsent = q->queue[i].cp.unsent;
-		x->paused |= cee_pfc_paused(q->port, i, now) << i;
-	}
-	x->gso_segmented = q->gso_segmented;
-	x->storm = q->storm;
-}
-
-static void cee_stats_accounts(struct cee_port *port, struct tc_cee_xstats *x)
-{
-	const struct cee_account *a;
-	int i;
-
-	spin_lock_bh(&port->domain->lock);
-	for (i = 0; i < CEE_PRIOS; i++) {
-		a = &port->account[i];
-		x->prio[i].xoff_sent = a->xoff_sent;
-		x->prio[i].xon_sent = a->xon_sent;
-		x->prio[i].shared = a->shared;
-		x->prio[i].shared_max = a->shared_max;
-		x->prio[i].headroom = a->headroom;
-		x->prio[i].headroom_max = a->headroom_max;
-		x->prio[i].overflow = a->overflow;
-	}
-	x->xoff = port->xoff;
-	x->nomem = port->nomem;
-	x->domain_used = port->domain->used;
-	x->domain_max = port->domain->used_max;
-	spin_unlock_bh(&port->domain->lock);
-}
-
-static void cee_stats_reactions(struct cee_port *port, struct tc_cee_xstats *x)
-{
-	struct cee_reaction *r;
-	u32 active;
-	int i;
-
-	for (i = 0; i < CEE_PRIOS; i++) {
-		/* cee_port_react() */
-		r = smp_load_acquire(&port->reaction[i]);
-		if (!r)
-			continue;
-		x->prio[i].rate = cee_rp_slowest(r, &active);
-		x->prio[i].limiters = active;
-		x->prio[i].cnm_received = READ_ONCE(r->received);
-	}
-}
-
-static void cee_stats_pauses(struct cee_port *port, struct tc_cee_xstats *x, u64 now)
-{
-	int i;
-
-	spin_lock_bh(&port->pause_lock);
-	for (i = 0; i < CEE_PRIOS; i++) {
-		x->prio[i].xoff_received = port->pause[i].xoff;
-		x->prio[i].xon_received = port->pause[i].xon;
-		x->prio[i].paused_ns = cee_pfc_paused_ns(&port->pause[i], now);
-	}
-	x->ignored = port->ignored;
-	x->malformed = port->malformed;
-	x->cnm_ignored = port->cnm_ignored;
-	x->cnm_strange = port->cnm_strange;
-	x->cnm_malformed = port->cnm_malformed;
-	spin_unlock_bh(&port->pause_lock);
-}
-
-/* Once, and not again as TCA_XSTATS, which gnet_stats_copy_app() would do: twice does not
- * fit beside the options into the one page that readers of dumps are sure to have.
- */
-static int cee_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
-{
-	struct tc_cee_xstats *x = kzalloc(sizeof(*x), GFP_KERNEL);
-	struct cee_sched *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
-	int err;
-
-	if (!x)
-		return -ENOMEM;
-	sch_tree_lock(sch);
-	cee_stats_queues(q, x, now);
-	sch_tree_unlock(sch);
-	cee_stats_accounts(q->port, x);
-	cee_stats_pauses(q->port, x, now);
-	cee_stats_reactions(q->port, x);
-	x->hardware = READ_ONCE(q->port->hardware);
-	rcu_read_lock();
-	x->lossless = rcu_dereference(q->port->cfg)->lossless;
-	rcu_read_unlock();
-	err = nla_put_64bit(d->skb, TCA_STATS_APP, sizeof(*x), x, d->padattr) ? -EMSGSIZE : 0;
-	kfree(x);
-	return err;
 }
 
 static struct Qdisc_ops cee_qdisc_ops __read_mostly = {

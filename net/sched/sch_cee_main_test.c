@@ -21,8 +21,8 @@ static struct Qdisc *cee_watch_test_qdisc(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, q->port);
 	skb = alloc_skb(0, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
-	__skb_queue_head_init(&q->queue[CEE_TEST_PRIO].skbs);
-	__skb_queue_tail(&q->queue[CEE_TEST_PRIO].skbs, skb);
+	cee_queue_init(&q->queue[CEE_TEST_PRIO]);
+	cee_queue_add(&q->queue[CEE_TEST_PRIO], skb);
 	return sch;
 }
 
@@ -59,7 +59,7 @@ static void cee_watch_test_breath(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cee_may_send(sch, &cfg, CEE_TEST_PRIO,
 					      350ULL * NSEC_PER_MSEC, &wake));
 	KUNIT_EXPECT_EQ(test, q->queue[CEE_TEST_PRIO].blocked, 350ULL * NSEC_PER_MSEC);
-	__skb_queue_purge(&q->queue[CEE_TEST_PRIO].skbs);
+	kfree_skb(cee_queue_take(&q->queue[CEE_TEST_PRIO], &q->queue[CEE_TEST_PRIO].fifo));
 }
 
 static void cee_watch_test_free(struct sk_buff *skb)

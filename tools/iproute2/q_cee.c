@@ -25,6 +25,7 @@ enum kind {
 	KIND_TEXT,
 	KIND_NAME,
 	KIND_U16,
+	KIND_U32,
 	KIND_SIZE,
 	KIND_RATE,
 	KIND_NS,
@@ -73,6 +74,7 @@ static const struct option prio_options[] = {
 	{ "qcn", KIND_NAME, TCA_CEE_PRIO_QCN, qcn_names, 3 },
 	{ "qeq", KIND_SIZE, TCA_CEE_PRIO_QEQ, NULL, 0 },
 	{ "limiter", KIND_NAME, TCA_CEE_PRIO_LIMITER, limiter_names, 3 },
+	{ "flows", KIND_U32, TCA_CEE_PRIO_FLOWS, NULL, 0 },
 };
 
 static void explain(FILE *f)
@@ -85,7 +87,7 @@ static void explain(FILE *f)
 		"	  [ alpha A ] [ xoff SIZE ] [ xon SIZE ] [ headroom SIZE ] [ limit SIZE ]\n"
 		"	  [ ecn { off | red | np } ] [ min SIZE ] [ max SIZE ] [ probability P ]\n"
 		"	  [ qcn { off | standard | thesis } ] [ qeq SIZE ]\n"
-		"	  [ limiter { off | prio | flow } ] ]...\n"
+		"	  [ limiter { off | prio | flow } ] [ flows N ] ]...\n"
 		"\n"
 		"domain		ports of this name share a buffer (default: all of the namespace)\n"
 		"buffer		of the domain (16 MiB)\n"
@@ -108,7 +110,8 @@ static void explain(FILE *f)
 		"ecn		red: mark from min on, surely from max on; np: but for what was paused\n"
 		"qcn		tell sources of congestion (CNM), with these constants\n"
 		"qeq		bytes that the queue is to have (26000 standard, 66000 thesis)\n"
-		"limiter	obey CNMs: one rate for the priority, or for each flow\n");
+		"limiter	obey CNMs: one rate for the priority, or for each flow\n"
+		"flows		queues by flow that take turns (default 1: first in, first out)\n");
 }
 
 static int bad(const char *name, const char *arg, const char *want)
@@ -239,6 +242,10 @@ static int parse_value(const struct option *o, const char *arg, struct nlmsghdr 
 		if (get_u16(&u16, arg, 0))
 			return bad(o->name, arg, "a number up to 65535");
 		return addattr16(n, MAXLEN, o->type, u16);
+	case KIND_U32:
+		if (get_u32(&u32, arg, 0))
+			return bad(o->name, arg, "a number");
+		return addattr32(n, MAXLEN, o->type, u32);
 	case KIND_WEIGHT:
 		if (get_u8(&u8, arg, 0))
 			return bad(o->name, arg, "a number up to 100");
@@ -487,12 +494,13 @@ static void print_option(const struct option *o, const struct rtattr *attr)
 /* Without -d, of priorities, what is not as all are. */
 static bool prio_shown(struct rtattr *tb[], const struct option *o)
 {
-	__u64 lossless = 0, alpha = 0, ecn = 0, qcn = 0;
+	__u64 lossless = 0, alpha = 0, ecn = 0, qcn = 0, flows = 1;
 
 	get_number(tb[TCA_CEE_PRIO_LOSSLESS], &lossless);
 	get_number(tb[TCA_CEE_PRIO_ALPHA], &alpha);
 	get_number(tb[TCA_CEE_PRIO_ECN], &ecn);
 	get_number(tb[TCA_CEE_PRIO_QCN], &qcn);
+	get_number(tb[TCA_CEE_PRIO_FLOWS], &flows);
 	switch (o->type) {
 	case TCA_CEE_PRIO_ALPHA:
 		return lossless && alpha;
@@ -510,6 +518,8 @@ static bool prio_shown(struct rtattr *tb[], const struct option *o)
 	case TCA_CEE_PRIO_QEQ:
 	case TCA_CEE_PRIO_LIMITER:
 		return qcn;
+	case TCA_CEE_PRIO_FLOWS:
+		return flows > 1;
 	}
 	return true;
 }

@@ -133,6 +133,8 @@ enum {
 	TCA_CEE_PRIO_QCN,	/* u8, enum tca_cee_qcn; default OFF */
 	TCA_CEE_PRIO_QEQ,	/* u32, bytes that a queue is to have */
 	TCA_CEE_PRIO_LIMITER,	/* u8, enum tca_cee_limiter; needs QCN; default OFF */
+	/* u32, queues by flow that take turns, 1 to 256; default 1, first in, first out */
+	TCA_CEE_PRIO_FLOWS,
 	__TCA_CEE_PRIO_MAX,
 };
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sch_cee: a qdisc, the queue of a priority, and what a packet knows while it waits there.
+ *
+ * All of it is under the qdisc's root lock.
+ */
+#ifndef _CEE_QUEUE_H
+#define _CEE_QUEUE_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+#include "cee_qcn.h"
+#include "sch_cee.h"
+
+/**
+ * struct cee_cb - what a packet knows while it waits
+ * @set:	what it is charged to, or NULL
+ * @seq:	its number in the queue
+ * @hash:	of its flow
+ * @mark:	NP-ECN: mark it when it leaves, if no pause has held it
+ * @limited:	its bytes count against the limit
+ */
+struct cee_cb {
+	struct cee_set	*set;
+	u32		seq;
+	u16		hash;
+	bool		mark;
+	bool		limited;
+};
+
+/**
+ * struct cee_flow - packets with the same hash, in their order
+ * @node:	in cee_queue.active, if it has packets
+ * @head:	first packet
+ * @tail:	last packet
+ * @deficit:	bytes that it may still send in this round
+ */
+struct cee_flow {
+	struct list_head	node;
+	struct sk_buff		*head;
+	struct sk_buff		*tail;
+	int			deficit;
+};
+
+/**
+ * struct cee_queue - a priority
+ * @active:	flows with packets, in the order of their turns
+ * @flow:	all flows, @fifo if there is one
+ * @flows:	how many
+ * @fifo:	the only one
+ * @turn:	flow that sends next, valid for one dequeue
+ * @packets:	that wait
+ * @bytes:	of them
+ * @limited:	of those, which count against the limit
+ * @seq:	packets so far
+ * @held:	packets wait, or did, that a pause holds
+ * @np:		packets before this number were held by a pause
+ * @begun:	the pause that @held and @blocked are about
+ * @blocked:	since when that keeps packets waiting, or 0
+ * @cp:		congestion point
+ */
+struct cee_queue {
+	struct list_head	active;
+	struct cee_flow		*flow;
+	u32			flows;
+	struct cee_flow		fifo;
+	struct cee_flow		*turn;
+	u32			packets;
+	u32			bytes;
+	u32			limited;
+	u32			seq;
+	bool			held;
+	u32			np;
+	u32			begun;
+	u64			blocked;
+	struct cee_cp		cp;
+};
+
+/**
+ * struct cee_sched - a qdisc
+ * @port:	its device's, shared below mq
+ * @queue:	of each priority
+ * @ets:	whose turn it is
+ * @storm:	priorities that the watchdog has released
+ * @watchdog:	wakes the port at @next, or when a pause has passed
+ * @next:	time when the rate allows the next packet
+ * @busy:	packets waited when the last one left
+ * @gso_segmented: GSO packets
+ * @st:		counters; of what is the port's, 0
+ */
+struct cee_sched {
+	struct cee_port			*port;
+	struct cee_queue		queue[CEE_PRIOS];
+	struct cee_ets			ets;
+	u8				storm;
+	struct qdisc_watchdog		watchdog;
+	u64				next;
+	bool				busy;
+	u64				gso_segmented;
+	struct tc_cee_prio_xstats	st[CEE_PRIOS];
+};
+
+static inline struct cee_cb *cee_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct cee_cb));
+	return (struct cee_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* cee_queue.c */
+void cee_queue_init(struct cee_queue *queue);
+void cee_queue_free(struct cee_queue *queue);
+void cee_queue_resize(struct cee_queue *queue, u32 flows);
+void cee_queue_add(struct cee_queue *queue, struct sk_buff *skb);
+struct cee_flow *cee_queue_next(struct cee_queue *queue, const struct cee_config *cfg,
+				struct cee_reaction *r, u64 now, u64 *wake);
+struct sk_buff *cee_queue_take(struct cee_queue *queue, struct cee_flow *flow);
+void cee_queue_sent(struct cee_queue *queue, struct cee_flow *flow, const struct cee_config *cfg,
+		    u32 len);
+bool cee_queue_was_held(const struct cee_queue *queue, const struct sk_buff *skb);
+
+/* cee_stats.c */
+int cee_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+
+#endif /* _CEE_QUEUE_H */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_cee beside its pauses: QCN, and queues by flow.  The network is that of sch_cee.py.  Prints TAP.
+# sch_cee beside its pauses: QCN, queues by flow, 802.3x.  The network is that of sch_cee.py.  Prints TAP.
 
 import random
 import socket
@@ -277,9 +277,35 @@ def by_flow():
     destroy()
 
 
-PARTS = (messages, strangers, convergence, turns, by_flow)
+def whole():
+    """A knows 802.3x only: it is paused as a whole, and nothing is lost."""
+    mode = "route"
+    build(mode)
+    ports()
+    port("S", "pA", "pause global", "change")
+    sink, tap = Sink(mode), Tap("A", (0x8808,))
+    flows = [Flow(mode, host, 3, n, 500).start() for n, host in enumerate(("A", "B"))]
+    same("whole: all was sent", [f.finish() for f in flows], [True] * 2)
+    wait_until(settled, "queues are empty", 120)
+    same("whole: each arrives, once", sorted(sink.read()) == sorted(flows[0].sent + flows[1].sent), True)
+    same("whole: no drop", [everywhere(3, "drop_" + why) for why in ("limit", "overflow", "watchdog")], [0] * 3)
+    frames = [struct.unpack_from("!HH", d, 14) for d in tap.read()]
+    x, y = counters("S", "pA")["prio3"], counters("A", "e0")
+    quanta = counters("S", "pA")["options"]["quanta"]
+    check("whole: XOFF and XON, both of 802.3x", {f[0] for f in frames} == {1} and
+          {f[1] for f in frames} == {0, quanta} and not frames[-1][1], frames)
+    same("whole: counted", (sum(bool(f[1]) for f in frames), sum(not f[1] for f in frames)),
+         (x["xoff_sent"], x["xon_sent"]))
+    same("whole: all of A's priorities have obeyed", [y["prio%d" % i]["xoff_received"] for i in range(8)],
+         [x["xoff_sent"]] * 8)
+    tap.close()
+    sink.sock.close()
+    destroy()
+
+
+PARTS = (messages, strangers, convergence, turns, by_flow, whole)
 # Results there will be
-PLAN = 3 * 8 + 11 + 4 * 7 + 2 * 2 + 4
+PLAN = 3 * 8 + 11 + 4 * 7 + 2 * 2 + 4 + 6
 
 
 if __name__ == "__main__":

@@ -299,6 +299,17 @@ void cee_account_stop(struct cee_port *port)
 	hrtimer_cancel(&port->refresh);
 }
 
+/*
+ * 802.3x has one pause for all: it ends when no priority needs it any more, and says nothing
+ * of the one that did before the others.
+ */
+static struct sk_buff *cee_account_frame(const struct cee_port *port, const struct cee_config *cfg)
+{
+	if (cfg->pause == TCA_CEE_PAUSE_GLOBAL)
+		return cee_pause_frame(port->dev, port->xoff ? cfg->eff_quanta : 0);
+	return cee_pfc_frame(port->dev, port->pending, port->xoff, cfg->eff_quanta);
+}
+
 /**
  * cee_account_tell() - the pause frame that is due
  * @port:	port
@@ -318,9 +329,11 @@ struct sk_buff *cee_account_tell(struct cee_port *port)
 	spin_lock(&port->domain->lock);
 	mask = port->pending;
 	xoff = port->xoff;
-	skb = mask ? cee_pfc_frame(port->dev, mask, xoff, cfg->eff_quanta) : NULL;
+	skb = mask ? cee_account_frame(port, cfg) : NULL;
 	if (skb) {
 		WRITE_ONCE(port->pending, 0);
+		if (cfg->pause == TCA_CEE_PAUSE_GLOBAL && xoff)
+			mask &= xoff;
 		for (i = 0; i < CEE_PRIOS; i++) {
 			port->account[i].xoff_sent += mask & xoff & BIT(i) ? 1 : 0;
 			port->account[i].xon_sent += mask & ~xoff & BIT(i) ? 1 : 0;

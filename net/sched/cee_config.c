@@ -70,6 +70,7 @@ static const struct nla_policy cee_policy[TCA_CEE_MAX + 1] = {
 	[TCA_CEE_WATCHDOG]	= { .type = NLA_U32 },
 	[TCA_CEE_WATCHDOG_ACTION] = { .type = NLA_U8 },
 	[TCA_CEE_PRIO]		= { .type = NLA_NESTED },
+	[TCA_CEE_PAUSE]		= { .type = NLA_U8 },
 };
 
 static const struct nla_policy cee_prio_policy[TCA_CEE_PRIO_MAX + 1] = {
@@ -201,6 +202,7 @@ static void cee_read(struct cee_config *cfg, struct nlattr *tb[])
 	cee_set_u32(&cfg->buffer, tb[TCA_CEE_BUFFER]);
 	cee_set_u8(&cfg->classify, tb[TCA_CEE_CLASSIFY]);
 	cee_set_bool(&cfg->trust, tb[TCA_CEE_TRUST]);
+	cee_set_u8(&cfg->pause, tb[TCA_CEE_PAUSE]);
 	if (tb[TCA_CEE_RATE64])
 		cfg->rate = nla_get_u64(tb[TCA_CEE_RATE64]);
 	cee_set_u32(&cfg->cable, tb[TCA_CEE_CABLE]);
@@ -217,6 +219,8 @@ static int cee_check_port(const struct cee_config *cfg, struct netlink_ext_ack *
 
 	if (cfg->classify > TCA_CEE_CLASSIFY_SKB)
 		bad = CEE_MSG("no such way to classify");
+	else if (cfg->pause > TCA_CEE_PAUSE_GLOBAL)
+		bad = CEE_MSG("a peer is paused by PFC or as a whole");
 	else if (cfg->action > TCA_CEE_ACTION_DROP)
 		bad = CEE_MSG("the watchdog either drains or drops");
 	else if (cfg->buffer && (cfg->buffer < CEE_BUFFER_MIN || cfg->buffer > CEE_BUFFER_MAX))
@@ -505,6 +509,7 @@ static int cee_dump_port(const struct cee_config *cfg, u64 buffer, struct sk_buf
 	       nla_put_u8(skb, TCA_CEE_CLASSIFY, cfg->classify) ||
 	       nla_put(skb, TCA_CEE_DSCP, sizeof(cfg->dscp), cfg->dscp) ||
 	       nla_put_u8(skb, TCA_CEE_TRUST, cfg->trust) ||
+	       nla_put_u8(skb, TCA_CEE_PAUSE, cfg->pause) ||
 	       nla_put_u64_64bit(skb, TCA_CEE_RATE64, cfg->rate, TCA_CEE_PAD) ||
 	       nla_put_u32(skb, TCA_CEE_CABLE, cfg->cable) ||
 	       nla_put_u32(skb, TCA_CEE_RING, cee_ring(cfg)) ||

@@ -53,8 +53,30 @@ struct cee_frame {
 
 static const u8 cee_pause_address[ETH_ALEN] __aligned(2) = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
 
+static struct sk_buff *cee_frame_new(const struct net_device *dev, struct cee_frame **f)
+{
+	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(dev) + ETH_ZLEN, GFP_ATOMIC);
+	struct ethhdr *eth;
+
+	if (!skb)
+		return NULL;
+	BUILD_BUG_ON(sizeof(*eth) + sizeof(**f) > ETH_ZLEN);
+	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reset_mac_header(skb);
+	eth = skb_put_zero(skb, ETH_ZLEN);
+	skb_set_network_header(skb, ETH_HLEN);
+	ether_addr_copy(eth->h_dest, cee_pause_address);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+	eth->h_proto = htons(ETH_P_PAUSE);
+	*f = (struct cee_frame *)(eth + 1);
+	skb->dev = (struct net_device *)dev;
+	skb->protocol = eth->h_proto;
+	skb->priority = CEE_PRIOS - 1;
+	return skb;
+}
+
 /**
- * cee_pfc_frame() - make a pause frame
+ * cee_pfc_frame() - make a pause frame by priority
  * @dev:	device that will send it
  * @mask:	priorities that it speaks of
  * @xoff:	those of them that are to pause; the others may go on
@@ -64,30 +86,36 @@ static const u8 cee_pause_address[ETH_ALEN] __aligned(2) = { 0x01, 0x80, 0xc2, 0
  */
 struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u16 quanta)
 {
-	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(dev) + ETH_ZLEN, GFP_ATOMIC);
 	struct cee_frame *f;
-	struct ethhdr *eth;
+	struct sk_buff *skb = cee_frame_new(dev, &f);
 	int i;
 
 	if (!skb)
 		return NULL;
-	BUILD_BUG_ON(sizeof(*eth) + sizeof(*f) > ETH_ZLEN);
-	skb_reserve(skb, LL_RESERVED_SPACE(dev));
-	skb_reset_mac_header(skb);
-	eth = skb_put_zero(skb, ETH_ZLEN);
-	skb_set_network_header(skb, ETH_HLEN);
-	ether_addr_copy(eth->h_dest, cee_pause_address);
-	ether_addr_copy(eth->h_source, dev->dev_addr);
-	eth->h_proto = htons(ETH_P_PAUSE);
-	f = (struct cee_frame *)(eth + 1);
 	f->op = htons(CEE_OP_PFC);
 	f->mask = htons(mask);
 	for (i = 0; i < CEE_PRIOS; i++)
 		if (mask & xoff & BIT(i))
 			f->quanta[i] = htons(quanta);
-	skb->dev = (struct net_device *)dev;
-	skb->protocol = eth->h_proto;
-	skb->priority = CEE_PRIOS - 1;
+	return skb;
+}
+
+/**
+ * cee_pause_frame() - make a pause frame of 802.3x
+ * @dev:	device that will send it
+ * @quanta:	for how long all is to pause; 0 ends that
+ *
+ * Return: NULL without memory.
+ */
+struct sk_buff *cee_pause_frame(const struct net_device *dev, u16 quanta)
+{
+	struct cee_frame *f;
+	struct sk_buff *skb = cee_frame_new(dev, &f);
+
+	if (!skb)
+		return NULL;
+	f->op = htons(CEE_OP_PAUSE);
+	f->mask = htons(quanta);
 	return skb;
 }
 

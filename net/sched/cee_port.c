@@ -342,6 +342,16 @@ static u64 cee_domain_room(struct cee_domain *d, const struct cee_config *cfg, u
 	return buffer > others ? buffer - others : 0;
 }
 
+/* 802.1Q: no link has both kinds of pause. */
+static int cee_port_check_pause(struct net_device *dev, const struct cee_config *cfg,
+				struct netlink_ext_ack *extack)
+{
+	if (cfg->pause != TCA_CEE_PAUSE_GLOBAL || !cee_port_hardware(dev))
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "the device does PFC, so its peer cannot be paused by 802.3x");
+	return -EOPNOTSUPP;
+}
+
 static void cee_port_say_hardware(struct cee_port *port, const struct cee_config *cfg,
 				  struct netlink_ext_ack *extack)
 {
@@ -410,7 +420,8 @@ struct cee_port *cee_port_add(struct net_device *dev, struct cee_config *cfg,
 	if (!port->domain)
 		goto free;
 	cee_config_derive(cfg, dev->mtu, cee_port_speed(dev));
-	err = cee_config_check(cfg, cee_domain_room(port->domain, cfg, 0), extack);
+	err = cee_config_check(cfg, cee_domain_room(port->domain, cfg, 0), extack) ?:
+	      cee_port_check_pause(dev, cfg, extack);
 	if (err)
 		goto put;
 	port->dev = dev;
@@ -457,7 +468,8 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 		return -EOPNOTSUPP;
 	}
 	cee_config_derive(cfg, port->dev->mtu, cee_port_speed(port->dev));
-	err = cee_config_check(cfg, cee_domain_room(port->domain, cfg, own), extack);
+	err = cee_config_check(cfg, cee_domain_room(port->domain, cfg, own), extack) ?:
+	      cee_port_check_pause(port->dev, cfg, extack);
 	if (!err)
 		err = cee_port_react(port, cfg);
 	if (err)

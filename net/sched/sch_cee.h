@@ -110,6 +110,7 @@ struct cee_prio_config {
  * @classify:	enum tca_cee_classify
  * @dscp:	priority of each code point
  * @trust:	pause frames are obeyed
+ * @pause:	enum tca_cee_pause
  * @action:	enum tca_cee_action
  * @quanta:	of XOFF; 0 is the default
  * @watchdog:	ms
@@ -130,6 +131,7 @@ struct cee_config {
 	u8			classify;
 	u8			dscp[TC_CEE_DSCPS];
 	bool			trust;
+	u8			pause;
 	u8			action;
 	u16			quanta;
 	u32			watchdog;
@@ -342,6 +344,7 @@ struct sk_buff *cee_account_tell(struct cee_port *port);
 void cee_kick(const struct cee_port *port);
 void cee_count(struct cee_port *port, u64 *counter);
 struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u16 quanta);
+struct sk_buff *cee_pause_frame(const struct net_device *dev, u16 quanta);
 int cee_pfc_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
 		    struct net_device *orig_dev);
 bool cee_pfc_paused(const struct cee_port *port, unsigned int prio, u64 now);

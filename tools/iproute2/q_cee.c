@@ -17,6 +17,7 @@ static const char * const classify_names[] = { "dscp", "pcp", "skb" };
 static const char * const trust_names[] = { "no", "yes" };
 static const char * const action_names[] = { "drain", "drop" };
 static const char * const loss_names[] = { "lossy", "lossless" };
+static const char * const pause_names[] = { "pfc", "global" };
 static const char * const qcn_names[] = { "off", "standard", "thesis" };
 static const char * const limiter_names[] = { "off", "prio", "flow" };
 static const char * const ecn_names[] = { "off", "red", "np" };
@@ -51,6 +52,7 @@ static const struct option port_options[] = {
 	{ "classify", KIND_NAME, TCA_CEE_CLASSIFY, classify_names, 3 },
 	{ "dscp", KIND_DSCP, TCA_CEE_DSCP, NULL, 0 },
 	{ "trust", KIND_NAME, TCA_CEE_TRUST, trust_names, 2 },
+	{ "pause", KIND_NAME, TCA_CEE_PAUSE, pause_names, 2 },
 	{ "rate", KIND_RATE, TCA_CEE_RATE64, NULL, 0 },
 	{ "cable", KIND_NS, TCA_CEE_CABLE, NULL, 0 },
 	{ "ring", KIND_SIZE, TCA_CEE_RING, NULL, 0 },
@@ -81,7 +83,7 @@ static void explain(FILE *f)
 {
 	fprintf(f,
 		"Usage: ... cee [ domain NAME ] [ buffer SIZE ] [ classify { dscp | pcp | skb } ]\n"
-		"	[ dscp LIST:PRIO ]... [ trust { yes | no } ] [ rate RATE ] [ cable TIME ]\n"
+		"	[ dscp LIST:PRIO ]... [ trust { yes | no } ] [ pause { pfc | global } ] [ rate RATE ] [ cable TIME ]\n"
 		"	[ ring SIZE ] [ quanta N ] [ watchdog { TIME | off } ] [ action { drain | drop } ]\n"
 		"	[ prio { LIST | all } [ { lossless | lossy } ] [ { strict | weight N } ]\n"
 		"	  [ alpha A ] [ xoff SIZE ] [ xon SIZE ] [ headroom SIZE ] [ limit SIZE ]\n"
@@ -94,6 +96,7 @@ static void explain(FILE *f)
 		"classify	the priority is the DSCP's (default), the VLAN tag's, skb->priority\n"
 		"dscp		priority of these code points (default: code point / 8)\n"
 		"trust		obey pause frames (default yes)\n"
+		"pause		the peer by priority (PFC, default) or as a whole (802.3x)\n"
 		"rate		limit of all (default 0: none)\n"
 		"cable		delay of the link, one way (default 1us)\n"
 		"ring		what a peer still sends when it must not (default: two frames)\n"

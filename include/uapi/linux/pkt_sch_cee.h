@@ -62,6 +62,17 @@ enum tca_cee_ecn {
 };
 
 /**
+ * enum tca_cee_pause - values of TCA_CEE_PAUSE
+ * @TCA_CEE_PAUSE_PFC: the peer is paused by priority (IEEE 802.1Qbb)
+ * @TCA_CEE_PAUSE_GLOBAL: as a whole (IEEE 802.3x), because it knows no other way; refused
+ *	where the device itself does PFC, which rules the other out on its link
+ */
+enum tca_cee_pause {
+	TCA_CEE_PAUSE_PFC,
+	TCA_CEE_PAUSE_GLOBAL,
+};
+
+/**
  * enum tca_cee_qcn - values of TCA_CEE_PRIO_QCN
  * @TCA_CEE_QCN_OFF: no congestion point, no reaction point
  * @TCA_CEE_QCN_STANDARD: a congestion point with the constants of IEEE 802.1Qau:
@@ -109,6 +120,7 @@ enum {
 	TCA_CEE_WATCHDOG,	/* u32, ms that a pause may last; 0 for ever; default 200 */
 	TCA_CEE_WATCHDOG_ACTION, /* u8, enum tca_cee_action; default DRAIN */
 	TCA_CEE_PRIO,		/* nest of TCA_CEE_PRIO_*; any number of them */
+	TCA_CEE_PAUSE,		/* u8, enum tca_cee_pause; default PFC */
 	__TCA_CEE_MAX,
 };
 

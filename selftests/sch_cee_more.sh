@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-require_program python3 tc bridge
-require_module sch_cee netwire veth bridge 8021q
+require_program python3 tc bridge ethtool
+require_module sch_cee netwire veth bridge 8021q macvlan
 rm -rf "$TMP"
 SEED=$SEED exec python3 "$(dirname "$0")/sch_cee_more.py"

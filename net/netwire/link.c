@@ -41,6 +41,7 @@ static const struct nla_policy netwire_policy[IFLA_NETWIRE_MAX + 1] = {
 	[IFLA_NETWIRE_DELAY]	= { .type = NLA_U64 },
 	[IFLA_NETWIRE_BER]	= { .type = NLA_U64 },
 	[IFLA_NETWIRE_BER_MODE]	= { .type = NLA_U8 },
+	[IFLA_NETWIRE_PFC]	= NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* Check the generic link attributes of both ends. */
@@ -137,6 +138,8 @@ static int netwire_parse(struct nlattr *data[], struct netwire_params *params,
 		params->ber = nla_get_u64(data[IFLA_NETWIRE_BER]);
 	if (data[IFLA_NETWIRE_BER_MODE])
 		params->ber_mode = nla_get_u8(data[IFLA_NETWIRE_BER_MODE]);
+	if (data[IFLA_NETWIRE_PFC])
+		params->pfc = nla_get_u8(data[IFLA_NETWIRE_PFC]);
 
 	/* at most 1.25 * 10^12 bytes/s * 10^10 ns: more than 64 bits */
 	flight = div_u64(params->rate, BITS_PER_BYTE * 1000) * params->delay;
@@ -312,7 +315,7 @@ static void netwire_dellink(struct net_device *dev, struct list_head *head)
 static size_t netwire_get_size(const struct net_device *dev)
 {
 	return 3 * nla_total_size_64bit(sizeof(u64)) +
-	       nla_total_size(sizeof(u8));
+	       2 * nla_total_size(sizeof(u8));
 }
 
 static int netwire_fill_info(struct sk_buff *skb, const struct net_device *dev)
@@ -326,7 +329,8 @@ static int netwire_fill_info(struct sk_buff *skb, const struct net_device *dev)
 			      IFLA_NETWIRE_PAD) ||
 	    nla_put_u64_64bit(skb, IFLA_NETWIRE_BER, params->ber,
 			      IFLA_NETWIRE_PAD) ||
-	    nla_put_u8(skb, IFLA_NETWIRE_BER_MODE, params->ber_mode))
+	    nla_put_u8(skb, IFLA_NETWIRE_BER_MODE, params->ber_mode) ||
+	    nla_put_u8(skb, IFLA_NETWIRE_PFC, params->pfc))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -19,6 +19,8 @@
  */
 #define NETWIRE_RING		1
 
+#define NETWIRE_PRIOS		8
+
 /* FCS; preamble with start delimiter; smallest gap to the next frame */
 #define NETWIRE_FCS		ETH_FCS_LEN
 #define NETWIRE_OVERHEAD	(8 + 12)
@@ -29,12 +31,14 @@
  * @delay:	end to end, ns
  * @ber:	bit error probability in NETWIRE_BER_UNIT
  * @ber_mode:	enum netwire_ber_mode
+ * @pfc:	each end obeys pause frames by itself
  */
 struct netwire_params {
 	u64	rate;
 	u64	delay;
 	u64	ber;
 	u8	ber_mode;
+	bool	pfc;
 };
 
 /**
@@ -47,6 +51,7 @@ struct netwire_params {
  * @dropped:	frames that found no link or were cut off while being sent
  * @lost:	frames sent completely but on the wire when the link went down
  * @nomem:	frames sent completely that found no memory on the wire
+ * @paused:	ns that pause frames have held it
  */
 struct netwire_tx_stats {
 	struct u64_stats_sync	syncp;
@@ -57,6 +62,7 @@ struct netwire_tx_stats {
 	u64_stats_t		dropped;
 	u64_stats_t		lost;
 	u64_stats_t		nomem;
+	u64_stats_t		paused;
 };
 
 /**
@@ -68,6 +74,7 @@ struct netwire_tx_stats {
  * @corrupted:	of @packets, frames with bits flipped (NETWIRE_BER_CORRUPT)
  * @oversize:	frames longer than the MTU allows
  * @nomem:	frames lost for want of memory
+ * @pause:	MAC control frames that the end took itself
  */
 struct netwire_rx_stats {
 	struct u64_stats_sync	syncp;
@@ -77,6 +84,7 @@ struct netwire_rx_stats {
 	u64_stats_t		corrupted;
 	u64_stats_t		oversize;
 	u64_stats_t		nomem;
+	u64_stats_t		pause;
 };
 
 /**
@@ -86,6 +94,10 @@ struct netwire_rx_stats {
  * @armed:	@arrival is pending, or the receiver's NAPI will look at @flight
  * @behind:	the transmitter idled only because its timer was late: the next
  *		frame was waiting when the last one ended
+ * @held:	pause frames hold the transmitter: the queue is stopped, @done is
+ *		pending or running
+ * @held_since:	since when, ns
+ * @paused:	until when each priority is, ns
  * @params:	copy of the cable's parameters
  * @ring:	frames waiting and being sent, oldest first; while there is one,
  *		or @behind, @done is pending or running
@@ -104,6 +116,9 @@ struct netwire_dir {
 	bool			up;
 	bool			armed;
 	bool			behind;
+	bool			held;
+	u64			held_since;
+	u64			paused[NETWIRE_PRIOS];
 	struct netwire_params	params;
 	struct sk_buff_head	ring;
 	struct sk_buff_head	flight;
@@ -133,6 +148,18 @@ struct netwire_port {
 	struct napi_struct	napi;
 	struct netwire_rx_stats	stats;
 };
+
+static inline struct netdev_queue *netwire_txq(struct netwire_dir *dir)
+{
+	struct netwire_port *port = container_of(dir, struct netwire_port, dir);
+
+	return netdev_get_tx_queue(port->dev, 0);
+}
+
+/* pause.c */
+u64 netwire_pause_end(const struct netwire_dir *dir);
+void netwire_pause_over(struct netwire_dir *dir, u64 now);
+bool netwire_pause_take(struct netwire_port *port, const struct sk_buff *skb);
 
 /* biterr.c */
 u64 netwire_good_bits(u64 ber);

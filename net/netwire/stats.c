@@ -4,8 +4,8 @@
  *
  * Over a cable that stayed up, once nothing is on the wire,
  *
- *   tx_frames of one end = rx_frames + rx_ber_lost + rx_oversize + rx_nomem
- *                          of the other + its own tx_nomem
+ *   tx_frames of one end = rx_frames + rx_ber_lost + rx_oversize + rx_nomem +
+ *                          rx_pause of the other + its own tx_nomem
  *
  * and over one that did not, tx_lost_in_flight is to be added on the right.
  */
@@ -22,15 +22,17 @@ static const char netwire_stat_names[][ETH_GSTRING_LEN] = {
 	"tx_dropped_link_down",
 	"tx_lost_in_flight",
 	"tx_nomem",
+	"tx_paused_ns",
 	"rx_frames",
 	"rx_bytes",
 	"rx_ber_lost",
 	"rx_ber_corrupted",
 	"rx_oversize",
 	"rx_nomem",
+	"rx_pause",
 };
 
-#define NETWIRE_TX_STATS	7
+#define NETWIRE_TX_STATS	8
 
 static void netwire_ethtool_tx(const struct netwire_tx_stats *stats, u64 *data)
 {
@@ -45,6 +47,7 @@ static void netwire_ethtool_tx(const struct netwire_tx_stats *stats, u64 *data)
 		data[4] = u64_stats_read(&stats->dropped);
 		data[5] = u64_stats_read(&stats->lost);
 		data[6] = u64_stats_read(&stats->nomem);
+		data[7] = u64_stats_read(&stats->paused);
 	} while (u64_stats_fetch_retry(&stats->syncp, start));
 }
 
@@ -60,6 +63,7 @@ static void netwire_ethtool_rx(const struct netwire_rx_stats *stats, u64 *data)
 		data[3] = u64_stats_read(&stats->corrupted);
 		data[4] = u64_stats_read(&stats->oversize);
 		data[5] = u64_stats_read(&stats->nomem);
+		data[6] = u64_stats_read(&stats->pause);
 	} while (u64_stats_fetch_retry(&stats->syncp, start));
 }
 

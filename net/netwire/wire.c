@@ -41,8 +41,9 @@
  * the scheduler's and timers' own.  Destructors run under it: like any that
  * can be called when a queueing discipline drops, they must not transmit.
  *
- * Non-goals: pauses that an end obeys by itself, half duplex, autonegotiation,
- * segmentation offload.
+ * Pause frames that an end obeys by itself: pause.c.
+ *
+ * Non-goals: half duplex, autonegotiation, segmentation offload.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -240,9 +241,10 @@ static void netwire_complete(struct netwire_dir *dir, u64 now, bool more)
 		return;
 
 	dir->behind = skb_queue_empty(&dir->ring) && dir->line_free < now &&
-		      (more || netwire_backlog(txq));
+		      !dir->held && (more || netwire_backlog(txq));
 	netdev_tx_completed_queue(txq, frames, bytes);
-	netif_tx_wake_queue(txq);
+	if (!dir->held)
+		netif_tx_wake_queue(txq);
 	if (to)
 		netwire_arm(dir, to, now);
 }
@@ -256,6 +258,8 @@ static u64 netwire_next(const struct netwire_dir *dir, u64 now)
 
 	if (skb)
 		return netwire_cb(skb)->when;
+	if (dir->held)
+		return netwire_pause_end(dir);
 	return dir->behind ? now + 1 : 0;
 }
 
@@ -272,6 +276,7 @@ static enum hrtimer_restart netwire_done(struct hrtimer *timer)
 		if (skb_queue_empty(&dir->ring))
 			dir->behind = false;
 		netwire_complete(dir, now, false);
+		netwire_pause_over(dir, now);
 		next = netwire_next(dir, now);
 		if (next)
 			hrtimer_set_expires(timer, ns_to_ktime(next));
@@ -353,8 +358,8 @@ netdev_tx_t netwire_xmit(struct sk_buff *skb, struct net_device *dev)
 		kfree_skb(skb);
 		return NETDEV_TX_OK;
 	}
-	/* only senders that ignore the stopped queue get here */
-	if (unlikely(skb_queue_len(&dir->ring) >= NETWIRE_RING)) {
+	/* only senders that ignore the stopped queue, or have not seen it yet */
+	if (unlikely(skb_queue_len(&dir->ring) >= NETWIRE_RING || dir->held)) {
 		spin_unlock(&dir->lock);
 		return NETDEV_TX_BUSY;
 	}
@@ -457,6 +462,10 @@ static void netwire_receive(struct netwire_port *port, struct sk_buff *skb)
 		if (!skb)
 			return;
 	}
+	if (unlikely(netwire_pause_take(port, skb))) {
+		netwire_lose(skb, &stats->pause, stats);
+		return;
+	}
 	/* a sender's own pages must not be held by a slow receiver */
 	if (unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
 		     !netwire_rx_csum(port, skb) || !netwire_own(port, skb))) {
@@ -556,6 +565,8 @@ void netwire_dir_down(struct netwire_dir *dir)
 	skb_queue_splice_tail_init(&dir->flight, &list);
 	dir->armed = false;
 	dir->behind = false;
+	dir->held = false;
+	memset(dir->paused, 0, sizeof(dir->paused));
 	dir->line_free = 0;
 	dir->line_frac = 0;
 	dir->last_arrival = 0;
@@ -582,5 +593,9 @@ void netwire_dir_set(struct netwire_dir *dir,
 	if (params->ber && params->ber != dir->params.ber)
 		dir->good_bits = netwire_good_bits(params->ber);
 	dir->params = *params;
+	if (!params->pfc) {
+		memset(dir->paused, 0, sizeof(dir->paused));
+		netwire_pause_over(dir, ktime_get_ns());
+	}
 	spin_unlock_bh(&dir->lock);
 }

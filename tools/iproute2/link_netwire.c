@@ -58,6 +58,7 @@ static void print_explain(FILE *f)
 		"       ip link set DEV type netwire [ OPTIONS ]\n"
 		"\n"
 		"OPTIONS := [ rate RATE ] [ delay TIME ] [ ber PROBABILITY ] [ ber-mode MODE ]\n"
+		"           [ pfc { on | off } ]\n"
 		"PEER-OPTIONS := [ name DEV ] [ netns NETNS ] [ address LLADDR ] [ mtu MTU ] ...\n"
 		"\n"
 		"rate		1kbit to 10tbit, in bit, kbit, mbit, gbit, tbit per second, or\n"
@@ -66,6 +67,7 @@ static void print_explain(FILE *f)
 		"ber		probability of a bit error, 0 to 1e-3 (default 0)\n"
 		"ber-mode	of a frame with bit errors: drop, lost as the FCS would have it\n"
 		"		(default), or corrupt, delivered with bits flipped\n"
+		"pfc		each end obeys pause frames itself, and keeps them (default off)\n"
 		"\n"
 		"The options are the cable's: they hold for both ends and directions.\n"
 		"PEER-OPTIONS are those of \"ip link add\" and go to the end of the command.\n");
@@ -192,6 +194,11 @@ static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 			return bad("bit error rate", arg, "a probability such as 1e-9");
 		return addattr64(n, MAXLEN, IFLA_NETWIRE_BER, val);
 	}
+	if (!strcmp(opt, "pfc")) {
+		if (strcmp(arg, "on") && strcmp(arg, "off"))
+			return bad("choice", arg, "on or off");
+		return addattr8(n, MAXLEN, IFLA_NETWIRE_PFC, !strcmp(arg, "on"));
+	}
 	if (parse_ber_mode(&mode, arg))
 		return bad("ber-mode", arg, "drop or corrupt");
 	return addattr8(n, MAXLEN, IFLA_NETWIRE_BER_MODE, mode);
@@ -236,7 +243,8 @@ static int parse_peer(int argc, char **argv, struct nlmsghdr *n)
 static bool known_option(const char *opt)
 {
 	return !strcmp(opt, "rate") || !strcmp(opt, "delay") ||
-	       !strcmp(opt, "ber") || !strcmp(opt, "ber-mode");
+	       !strcmp(opt, "ber") || !strcmp(opt, "ber-mode") ||
+	       !strcmp(opt, "pfc");
 }
 
 static int netwire_parse_opt(struct link_util *lu, int argc, char **argv,
@@ -292,6 +300,16 @@ static void print_ber(struct rtattr *tb[])
 			     ber_modes[m]);
 }
 
+static void print_pfc(struct rtattr *attr)
+{
+	bool on = attr && RTA_PAYLOAD(attr) >= 1 && *(uint8_t *)RTA_DATA(attr);
+
+	if (is_json_context())
+		print_bool(PRINT_JSON, "pfc", NULL, on);
+	else if (on)
+		print_string(PRINT_FP, NULL, "pfc %s ", "on");
+}
+
 /* JSON has numbers: bits per second and nanoseconds. */
 static void netwire_print_opt(struct link_util *lu, FILE *f,
 			      struct rtattr *tb[])
@@ -312,6 +330,7 @@ static void netwire_print_opt(struct link_util *lu, FILE *f,
 			     format_scaled(buf, sizeof(buf), val, delay_units));
 	}
 	print_ber(tb);
+	print_pfc(tb[IFLA_NETWIRE_PFC]);
 }
 
 static void netwire_print_help(struct link_util *lu, int argc, char **argv,

@@ -72,6 +72,11 @@ enum {
 	IFLA_NETWIRE_BER,
 	/* u8, enum netwire_ber_mode, default NETWIRE_BER_DROP */
 	IFLA_NETWIRE_BER_MODE,
+	/*
+	 * u8, 1: each end takes pause frames (IEEE 802.1Qbb, 802.3x) off the wire
+	 * and obeys them itself, all of its one queue; default 0, the host sees them
+	 */
+	IFLA_NETWIRE_PFC,
 	__IFLA_NETWIRE_MAX,
 };
 

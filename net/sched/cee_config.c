@@ -30,6 +30,7 @@
 #include <linux/math64.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
+#include "attr.h"
 #include "sch_cee.h"
 
 #define CEE_XOFF_DEFAULT	97000
@@ -118,18 +119,6 @@ void cee_config_defaults(struct cee_config *cfg)
 	cfg->prio[3].lossless = true;
 }
 
-static void cee_set_u8(u8 *val, const struct nlattr *attr)
-{
-	if (attr)
-		*val = nla_get_u8(attr);
-}
-
-static void cee_set_u32(u32 *val, const struct nlattr *attr)
-{
-	if (attr)
-		*val = nla_get_u32(attr);
-}
-
 static void cee_set_bool(bool *val, const struct nlattr *attr)
 {
 	if (attr)
@@ -139,20 +128,20 @@ static void cee_set_bool(bool *val, const struct nlattr *attr)
 static void cee_read_prio(struct cee_prio_config *p, struct nlattr *tb[])
 {
 	cee_set_bool(&p->lossless, tb[TCA_CEE_PRIO_LOSSLESS]);
-	cee_set_u8(&p->weight, tb[TCA_CEE_PRIO_WEIGHT]);
-	cee_set_u8(&p->ecn, tb[TCA_CEE_PRIO_ECN]);
-	cee_set_u32(&p->xoff, tb[TCA_CEE_PRIO_XOFF]);
-	cee_set_u32(&p->xon, tb[TCA_CEE_PRIO_XON]);
-	cee_set_u32(&p->alpha, tb[TCA_CEE_PRIO_ALPHA]);
-	cee_set_u32(&p->headroom, tb[TCA_CEE_PRIO_HEADROOM]);
-	cee_set_u32(&p->limit, tb[TCA_CEE_PRIO_LIMIT]);
-	cee_set_u32(&p->kmin, tb[TCA_CEE_PRIO_KMIN]);
-	cee_set_u32(&p->kmax, tb[TCA_CEE_PRIO_KMAX]);
-	cee_set_u32(&p->pmax, tb[TCA_CEE_PRIO_PMAX]);
-	cee_set_u8(&p->qcn, tb[TCA_CEE_PRIO_QCN]);
-	cee_set_u32(&p->qeq, tb[TCA_CEE_PRIO_QEQ]);
-	cee_set_u8(&p->limiter, tb[TCA_CEE_PRIO_LIMITER]);
-	cee_set_u32(&p->flows, tb[TCA_CEE_PRIO_FLOWS]);
+	sched_set_u8(&p->weight, tb[TCA_CEE_PRIO_WEIGHT]);
+	sched_set_u8(&p->ecn, tb[TCA_CEE_PRIO_ECN]);
+	sched_set_u32(&p->xoff, tb[TCA_CEE_PRIO_XOFF]);
+	sched_set_u32(&p->xon, tb[TCA_CEE_PRIO_XON]);
+	sched_set_u32(&p->alpha, tb[TCA_CEE_PRIO_ALPHA]);
+	sched_set_u32(&p->headroom, tb[TCA_CEE_PRIO_HEADROOM]);
+	sched_set_u32(&p->limit, tb[TCA_CEE_PRIO_LIMIT]);
+	sched_set_u32(&p->kmin, tb[TCA_CEE_PRIO_KMIN]);
+	sched_set_u32(&p->kmax, tb[TCA_CEE_PRIO_KMAX]);
+	sched_set_u32(&p->pmax, tb[TCA_CEE_PRIO_PMAX]);
+	sched_set_u8(&p->qcn, tb[TCA_CEE_PRIO_QCN]);
+	sched_set_u32(&p->qeq, tb[TCA_CEE_PRIO_QEQ]);
+	sched_set_u8(&p->limiter, tb[TCA_CEE_PRIO_LIMITER]);
+	sched_set_u32(&p->flows, tb[TCA_CEE_PRIO_FLOWS]);
 }
 
 static int cee_parse_prio(struct cee_config *cfg, const struct nlattr *attr,
@@ -199,18 +188,18 @@ static void cee_read(struct cee_config *cfg, struct nlattr *tb[])
 	if (tb[TCA_CEE_DOMAIN])
 		nla_strscpy(cfg->domain, tb[TCA_CEE_DOMAIN], sizeof(cfg->domain));
 	cfg->buffer = 0;
-	cee_set_u32(&cfg->buffer, tb[TCA_CEE_BUFFER]);
-	cee_set_u8(&cfg->classify, tb[TCA_CEE_CLASSIFY]);
+	sched_set_u32(&cfg->buffer, tb[TCA_CEE_BUFFER]);
+	sched_set_u8(&cfg->classify, tb[TCA_CEE_CLASSIFY]);
 	cee_set_bool(&cfg->trust, tb[TCA_CEE_TRUST]);
-	cee_set_u8(&cfg->pause, tb[TCA_CEE_PAUSE]);
+	sched_set_u8(&cfg->pause, tb[TCA_CEE_PAUSE]);
 	if (tb[TCA_CEE_RATE64])
 		cfg->rate = nla_get_u64(tb[TCA_CEE_RATE64]);
-	cee_set_u32(&cfg->cable, tb[TCA_CEE_CABLE]);
-	cee_set_u32(&cfg->ring, tb[TCA_CEE_RING]);
+	sched_set_u32(&cfg->cable, tb[TCA_CEE_CABLE]);
+	sched_set_u32(&cfg->ring, tb[TCA_CEE_RING]);
 	if (tb[TCA_CEE_QUANTA])
 		cfg->quanta = nla_get_u16(tb[TCA_CEE_QUANTA]);
-	cee_set_u32(&cfg->watchdog, tb[TCA_CEE_WATCHDOG]);
-	cee_set_u8(&cfg->action, tb[TCA_CEE_WATCHDOG_ACTION]);
+	sched_set_u32(&cfg->watchdog, tb[TCA_CEE_WATCHDOG]);
+	sched_set_u8(&cfg->action, tb[TCA_CEE_WATCHDOG_ACTION]);
 }
 
 static int cee_check_port(const struct cee_config *cfg, struct netlink_ext_ack *extack)

@@ -523,7 +523,7 @@ static int cee_join_port(struct cee_port *port, struct nlattr *opt, struct netli
 }
 
 /* The qdisc of a device that has a handle's major number, if it is known already. */
-static const struct Qdisc *cee_parent(struct Qdisc *sch)
+static struct Qdisc *cee_parent(struct Qdisc *sch)
 {
 	struct net_device *dev = qdisc_dev(sch);
 	u32 handle = TC_H_MAJ(sch->parent);
@@ -542,15 +542,23 @@ static const struct Qdisc *cee_parent(struct Qdisc *sch)
  */
 static int cee_check_parent(struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
-	const struct Qdisc *parent;
+	struct Qdisc *parent;
 
 	if (sch->parent == TC_H_ROOT)
 		return 0;
 	parent = cee_parent(sch);
-	if (!parent || parent->flags & TCQ_F_MQROOT)
+	if (!parent)
 		return 0;
-	NL_SET_ERR_MSG_MOD(extack, "only as the root, or below mq or mqprio");
-	return -EOPNOTSUPP;
+	if (!(parent->flags & TCQ_F_MQROOT)) {
+		NL_SET_ERR_MSG_MOD(extack, "only as the root, or below mq or mqprio");
+		return -EOPNOTSUPP;
+	}
+	/* The core asks only afterwards, when the port would have the options already. */
+	if (!parent->ops->cl_ops->find(parent, sch->parent)) {
+		NL_SET_ERR_MSG_MOD(extack, "the device has no such queue");
+		return -ENOENT;
+	}
+	return 0;
 }
 
 static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)

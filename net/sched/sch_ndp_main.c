@@ -49,6 +49,7 @@
 #include <net/gso.h>
 #include <net/inet_ecn.h>
 #include <net/netlink.h>
+#include "attr.h"
 #include "sch_ndp.h"
 
 /* The bounds of parameters are what hardware and memory make of them. */
@@ -600,33 +601,21 @@ static const struct nla_policy ndpq_policy[TCA_NDP_MAX + 1] = {
 	[TCA_NDP_PORT]		= { .type = NLA_U16 },
 };
 
-static void ndpq_set_u8(u8 *val, const struct nlattr *attr)
-{
-	if (attr)
-		*val = nla_get_u8(attr);
-}
-
-static void ndpq_set_u32(u32 *val, const struct nlattr *attr)
-{
-	if (attr)
-		*val = nla_get_u32(attr);
-}
-
 static void ndpq_read(struct ndpq_params *p, struct nlattr *tb[])
 {
-	ndpq_set_u8(&p->mode, tb[TCA_NDP_MODE]);
-	ndpq_set_u8(&p->overflow, tb[TCA_NDP_OVERFLOW]);
-	ndpq_set_u8(&p->dscp_data, tb[TCA_NDP_DSCP_DATA]);
-	ndpq_set_u8(&p->dscp_trimmed, tb[TCA_NDP_DSCP_TRIMMED]);
-	ndpq_set_u8(&p->dscp_control, tb[TCA_NDP_DSCP_CONTROL]);
-	ndpq_set_u32(&p->limit, tb[TCA_NDP_LIMIT]);
-	ndpq_set_u32(&p->hdr_limit, tb[TCA_NDP_HDR_LIMIT]);
-	ndpq_set_u32(&p->other_limit, tb[TCA_NDP_OTHER_LIMIT]);
-	ndpq_set_u32(&p->hdr_weight, tb[TCA_NDP_HDR_WEIGHT]);
-	ndpq_set_u32(&p->data_weight, tb[TCA_NDP_DATA_WEIGHT]);
-	ndpq_set_u32(&p->other_weight, tb[TCA_NDP_OTHER_WEIGHT]);
-	ndpq_set_u32(&p->ecn, tb[TCA_NDP_ECN]);
-	ndpq_set_u32(&p->other_ecn, tb[TCA_NDP_OTHER_ECN]);
+	sched_set_u8(&p->mode, tb[TCA_NDP_MODE]);
+	sched_set_u8(&p->overflow, tb[TCA_NDP_OVERFLOW]);
+	sched_set_u8(&p->dscp_data, tb[TCA_NDP_DSCP_DATA]);
+	sched_set_u8(&p->dscp_trimmed, tb[TCA_NDP_DSCP_TRIMMED]);
+	sched_set_u8(&p->dscp_control, tb[TCA_NDP_DSCP_CONTROL]);
+	sched_set_u32(&p->limit, tb[TCA_NDP_LIMIT]);
+	sched_set_u32(&p->hdr_limit, tb[TCA_NDP_HDR_LIMIT]);
+	sched_set_u32(&p->other_limit, tb[TCA_NDP_OTHER_LIMIT]);
+	sched_set_u32(&p->hdr_weight, tb[TCA_NDP_HDR_WEIGHT]);
+	sched_set_u32(&p->data_weight, tb[TCA_NDP_DATA_WEIGHT]);
+	sched_set_u32(&p->other_weight, tb[TCA_NDP_OTHER_WEIGHT]);
+	sched_set_u32(&p->ecn, tb[TCA_NDP_ECN]);
+	sched_set_u32(&p->other_ecn, tb[TCA_NDP_OTHER_ECN]);
 	if (tb[TCA_NDP_RATE64])
 		p->rate = nla_get_u64(tb[TCA_NDP_RATE64]);
 	if (tb[TCA_NDP_PORT])
@@ -793,7 +782,7 @@ static int ndpq_init_mode(struct ndpq_sched *q, struct nlattr *opt,
 				       extack);
 		if (err < 0)
 			return err;
-		ndpq_set_u8(&mode, tb[TCA_NDP_MODE]);
+		sched_set_u8(&mode, tb[TCA_NDP_MODE]);
 	}
 	ndpq_defaults(&q->p, mode);
 	if (mode == TCA_NDP_MODE_HOST) {

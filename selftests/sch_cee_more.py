@@ -20,7 +20,7 @@ from sch_ndp import check, inside, same, wait_for_carrier, wait_until
 
 CNM, CN = 0x22e7, 0x22e9
 PACKET_OUTGOING = 4
-SLOW = "100mbit" if VIRTUAL else "2mbit"
+SLOW = "100mbit"
 
 
 def at_s(prio, key):
@@ -195,6 +195,9 @@ def strangers():
 
 def convergence():
     """A and B share a link of a tenth: with QCN it has a short queue, and nobody is paused."""
+    if not VIRTUAL:
+        cee.say("convergence: asks for peers that are never late, in virtual time alone")
+        return
     for mode, options in (("bridge", ""), ("vlan", "classify pcp"), ("route", ""), ("route6", "")):
         build(mode)
         ports(options + " prio 3 qcn standard", " limiter prio")
@@ -209,13 +212,13 @@ def convergence():
             lengths.append(of("S", "pC", 3, "backlog"))
         sent = of("S", "pC", 3, "sent_bytes") - sent
         paused = [of(h, "e0", 3, "paused_ns") - b for h, b in zip(("A", "B"), before)]
-        x = counters("S", "pC")["prio3"]
-        received = [of(h, "e0", 3, "cnm_received") for h in ("A", "B")]
         name = "convergence: " + mode
-        check(name + ": queue %d on average" % (sum(lengths) / 100), not VIRTUAL or 1000 < sum(lengths) / 100 < 60000)
-        check(name + ": %d bytes in half a second" % sent, not VIRTUAL or 5500000 < sent < 6400000)
-        check(name + ": paused %r ns meanwhile" % paused, not VIRTUAL or sum(paused) < 5000000)
+        check(name + ": queue %d on average" % (sum(lengths) / 100), 1000 < sum(lengths) / 100 < 60000)
+        check(name + ": %d bytes in half a second" % sent, 5500000 < sent < 6400000)
+        check(name + ": paused %r ns meanwhile" % paused, sum(paused) < 5000000)
         same(name + ": senders end", end(flows), [True] * 2)
+        # What a limiter holds back comes to S later.
+        wait_until(lambda: not any(of(h, "e0", 3, "packets") for h in ("A", "B")), "hosts' queues are empty", 120)
         wait_until(settled, "queues are empty", 120)
         x = counters("S", "pC")["prio3"]
         received = [of(h, "e0", 3, "cnm_received") for h in ("A", "B")]
@@ -259,7 +262,7 @@ def by_flow():
     mode = "route"
     build(mode)
     ports()
-    port("A", "e0", "prio 3 qcn standard limiter flow flows 256", "change")
+    port("A", "e0", "prio 3 qcn thesis limiter flow flows 256", "change")
     sink, tap = Sink(mode, 1 << 16), Tap("C", (0x0800,))
     flows = [Flow(mode, "A", 3, n).start() for n in range(5)]
     wait_until(lambda: of("S", "pC", 3, "sent") > 50, "all send")
@@ -445,7 +448,7 @@ def foreign():
 
 PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign)
 # Results there will be
-PLAN = 3 * 8 + 11 + 4 * 7 + 2 * 2 + 4 + 6 + 14 + 2 + (0 if VIRTUAL else 5)
+PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + (4 * 7 if VIRTUAL else 5)
 
 
 if __name__ == "__main__":

@@ -279,7 +279,8 @@ def by_flow():
     sink.sock.settimeout(60)
     got = [sink.sock.recv(2000) for _ in range(1000)][300:]
     share = sum(d[0] == 0 for d in got) / len(got)
-    same("by flow: one limiter", x["limiters"], 1)
+    # On a slow machine it may have recovered already.
+    check("by flow: one limiter", x["limiters"] == 1 or not VIRTUAL and not x["limiters"], x)
     check("by flow: the one is slow (%.3f of %d)" % (share, len(got)), share < 0.13 or not VIRTUAL)
     same("by flow: senders end", end(flows), [True] * 5)
     wait_until(lambda: not of("A", "e0", 3, "packets"), "the queue is empty", 120)

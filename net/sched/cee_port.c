@@ -392,6 +392,7 @@ static void cee_port_register(struct cee_port *port)
 	port->pt.func = cee_pfc_receive;
 	port->pt.ignore_outgoing = true;
 	dev_add_pack(&port->pt);
+	cee_source_join(port);
 }
 
 /**
@@ -497,6 +498,7 @@ void cee_port_remove(struct cee_port *port)
 	spin_lock_bh(&cee_ports_lock);
 	hash_del_rcu(&port->node);
 	spin_unlock_bh(&cee_ports_lock);
+	cee_source_leave(port);
 	cee_sets_flush();
 	cee_account_stop(port);
 	port->domain->ports--;

@@ -5,6 +5,7 @@
  * Calls run downwards only:
  *
  *	sch_cee_main cee_stats	the qdisc
+ *	cee_source	ports of a switch that has queues of its own
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
  *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points
@@ -36,6 +37,7 @@
 #include <linux/types.h>
 #include <net/sch_generic.h>
 #include <linux/pkt_sch_cee.h>
+#include <net/cee.h>
 
 #define CEE_PRIOS	TC_CEE_PRIOS
 
@@ -225,6 +227,7 @@ struct cee_pause {
  * @hardware:	priorities whose pause frames the device sends and obeys
  * @cfg:	options; written under RTNL
  * @domain:	its buffer
+ * @source:	queues of the switch that it is a port of, or NULL
  * @dead:	no qdisc is left; from here on domain's lock
  * @warned:	that it has lost something
  * @refreshing:	@refresh is started, or runs and will start again
@@ -255,6 +258,7 @@ struct cee_port {
 	u8			hardware;
 	struct cee_config __rcu	*cfg;
 	struct cee_domain	*domain;
+	struct cee_source __rcu	*source;
 	bool			dead;
 	bool			warned;
 	bool			refreshing;
@@ -350,6 +354,11 @@ int cee_pfc_receive(struct sk_buff *skb, struct net_device *dev, struct packet_t
 bool cee_pfc_paused(const struct cee_port *port, unsigned int prio, u64 now);
 void cee_pfc_forget(struct cee_port *port, u8 mask);
 u64 cee_pfc_paused_ns(const struct cee_pause *p, u64 now);
+
+/* cee_source.c */
+void cee_source_join(struct cee_port *port);
+void cee_source_leave(struct cee_port *port);
+void cee_source_init(void);
 
 /* cee_port.c */
 struct cee_port *cee_port_find(const struct net_device *dev);

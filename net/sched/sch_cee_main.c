@@ -145,11 +145,19 @@ static void cee_discharge(struct cee_sched *q, const struct sk_buff *skb, unsign
 	cee_set_put(cb->set);
 }
 
+/* Bytes that wait in a priority, here and in the switch that this is a port of. */
+static u32 cee_depth(const struct cee_sched *q, unsigned int prio)
+{
+	struct cee_source *src = rcu_dereference_bh(q->port->source);
+
+	return q->queue[prio].bytes + (src ? src->ops->backlog(src, prio) : 0);
+}
+
 /* NP-ECN is decided here too, by what the packet finds, and done when it leaves. */
 static void cee_mark(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
 		     unsigned int prio)
 {
-	if (!cee_ecn_due(&cfg->prio[prio], q->queue[prio].bytes, get_random_u32()))
+	if (!cee_ecn_due(&cfg->prio[prio], cee_depth(q, prio), get_random_u32()))
 		return;
 	if (cfg->prio[prio].ecn == TCA_CEE_ECN_NP)
 		cee_cb(skb)->mark = true;
@@ -199,7 +207,7 @@ static void cee_sample_queue(struct Qdisc *sch, const struct cee_config *cfg,
 	struct cee_queue *queue = &q->queue[prio];
 	struct cee_sample s;
 
-	if (cee_cp_sample(&queue->cp, qdisc_pkt_len(skb), queue->bytes,
+	if (cee_cp_sample(&queue->cp, qdisc_pkt_len(skb), cee_depth(q, prio),
 			  cfg->prio[prio].eff_qeq, &s) &&
 	    !READ_ONCE(q->port->foreign) && !cee_is_cnm(skb))
 		cee_cp_notify(&queue->cp, qdisc_dev(sch), skb, prio, &s);
@@ -397,6 +405,87 @@ static void cee_pay_rate(struct Qdisc *sch, const struct cee_config *cfg, unsign
 	q->busy = sch->q.qlen > 0;
 }
 
+/* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
+static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+			  unsigned int prio, bool dropping)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	compat_qdisc_single_segment(skb);
+	*cee_cb(skb) = (struct cee_cb) {};
+	q->st[prio].in++;
+	if (dropping) {
+		q->st[prio].drop_watchdog++;
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+		return;
+	}
+	cee_mark(q, cfg, skb, prio);
+	cee_append(sch, cfg, skb, prio);
+	if (cfg->prio[prio].qcn)
+		cee_sample_queue(sch, cfg, skb, prio);
+}
+
+static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
+			      struct sk_buff *skb, unsigned int prio, bool dropping)
+{
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	struct sk_buff *seg, *segs = skb_gso_segment(skb, features), *next;
+	struct cee_sched *q = qdisc_priv(sch);
+
+	if (IS_ERR_OR_NULL(segs)) {
+		q->st[prio].in++;
+		q->st[prio].drop_limit++;
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+		return;
+	}
+	q->gso_segmented++;
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		cee_take_over(sch, cfg, seg, prio, dropping);
+	}
+	consume_skb(skb);
+}
+
+/* Below mq each priority is pulled by one qdisc alone, or its frames would overtake. */
+static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+
+	return sch->parent == TC_H_ROOT ||
+	       prio % dev->real_num_tx_queues == sch->dev_queue - dev->_tx;
+}
+
+/* Have a frame of each priority here if the switch that this is a port of has one. */
+static void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_source *src = rcu_dereference_bh(q->port->source);
+	struct sk_buff *skb;
+	bool dropping;
+	int prio;
+
+	if (likely(!src))
+		return;
+	for (prio = 0; prio < CEE_PRIOS; prio++) {
+		while (!q->queue[prio].packets && cee_pulls(sch, prio)) {
+			skb = src->ops->pull(src, prio);
+			if (!skb)
+				break;
+			dropping = cee_queue_paused(q, prio, ktime_get_ns()) &&
+				   q->storm & BIT(prio) && cfg->action == TCA_CEE_ACTION_DROP;
+			skb->dev = qdisc_dev(sch);
+			skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
+			if (skb_is_gso(skb))
+				cee_take_over_gso(sch, cfg, skb, prio, dropping);
+			else
+				cee_take_over(sch, cfg, skb, prio, dropping);
+		}
+	}
+}
+
 static struct sk_buff *cee_control(struct Qdisc *sch)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -419,8 +508,11 @@ static struct sk_buff *cee_dequeue(struct Qdisc *sch)
 	int prio;
 	u64 now;
 
-	if (skb || !sch->q.qlen)
+	if (skb)
 		return skb;
+	cee_refill(sch, cfg);
+	if (!sch->q.qlen)
+		return NULL;
 	now = ktime_get_ns();
 	if (cfg->rate && now < q->next) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next);
@@ -633,6 +725,7 @@ static int __init sch_cee_init(void)
 {
 	int err = cee_port_init();
 
+	cee_source_init();
 	if (err)
 		return err;
 	err = register_qdisc(&cee_qdisc_ops);

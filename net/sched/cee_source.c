@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_cee: ports of a switch that has queues of its own (include/net/cee.h).
+ *
+ * Such a switch (zswitch) must not push frames into a qdisc, which would have to drop or
+ * to hold them in one queue for all inputs: it keeps a queue for each input, and the port
+ * pulls.  dequeue sees to it that each priority has a frame here if the switch has one
+ * (cee_refill() in sch_cee_main.c), so pauses, ETS, rate, marks and the watchdog act upon
+ * these frames as upon all others.  What is here of the switch's is one frame of each
+ * priority, or the segments of one GSO packet: that much is charged to nobody.
+ *
+ * Sources are listed by device whether or not it has sch_cee, since either may come
+ * first.  A port finds its source when it is made, a source its port when it is added.
+ *
+ * Locks.  The list is under RTNL.  cee_port.source is read under RCU; the switch waits for
+ * a grace period after cee_source_del() before it frees its queues.
+ */
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include "sch_cee.h"
+
+static LIST_HEAD(cee_sources);
+
+/* How a frame is classified by ports that have no options. */
+static struct cee_config cee_default_config;
+
+static struct cee_source *cee_source_find(const struct net_device *dev)
+{
+	struct cee_source *src;
+
+	list_for_each_entry(src, &cee_sources, node)
+		if (src->dev == dev)
+			return src;
+	return NULL;
+}
+
+/**
+ * cee_source_join() - a port is made
+ * @port:	port, registered
+ *
+ * Context: RTNL.
+ */
+void cee_source_join(struct cee_port *port)
+{
+	struct cee_source *src = cee_source_find(port->dev);
+
+	if (!src)
+		return;
+	rcu_assign_pointer(port->source, src);
+	src->ops->attached(src, true);
+}
+
+/**
+ * cee_source_leave() - a port goes
+ * @port:	port, in no table any more
+ *
+ * Context: RTNL.
+ */
+void cee_source_leave(struct cee_port *port)
+{
+	struct cee_source *src = rtnl_dereference(port->source);
+
+	if (!src)
+		return;
+	RCU_INIT_POINTER(port->source, NULL);
+	src->ops->attached(src, false);
+}
+
+/**
+ * cee_source_add() - a device becomes the port of a switch
+ * @src:	the switch's queues; @src->dev and @src->ops are set
+ *
+ * Context: RTNL.
+ * Return: 0, or -EBUSY if another switch has the device.
+ */
+int cee_source_add(struct cee_source *src)
+{
+	struct cee_port *port;
+
+	ASSERT_RTNL();
+	if (cee_source_find(src->dev))
+		return -EBUSY;
+	list_add_tail(&src->node, &cee_sources);
+	port = cee_port_find(src->dev);
+	if (port)
+		cee_source_join(port);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(cee_source_add);
+
+/**
+ * cee_source_del() - undo cee_source_add()
+ * @src:	the same
+ *
+ * Context: RTNL.  After a grace period nobody refers to @src.
+ */
+void cee_source_del(struct cee_source *src)
+{
+	struct cee_port *port = cee_port_find(src->dev);
+
+	ASSERT_RTNL();
+	list_del(&src->node);
+	if (port)
+		cee_source_leave(port);
+}
+EXPORT_SYMBOL_GPL(cee_source_del);
+
+/**
+ * cee_source_kick() - frames wait where there were none
+ * @src:	source
+ *
+ * Context: RCU, bottom halves are off; any lock of the caller's.
+ */
+void cee_source_kick(const struct cee_source *src)
+{
+	struct cee_port *port = cee_port_find(src->dev);
+
+	if (port)
+		cee_kick(port);
+}
+EXPORT_SYMBOL_GPL(cee_source_kick);
+
+/**
+ * cee_source_classify() - the priority of a frame on its way through a switch
+ * @out:	device that it leaves by, or NULL
+ * @in:		device that it came in by, or NULL
+ * @skb:	frame, its data at the MAC header
+ *
+ * The port that sends it decides, if that has sch_cee; else the one that received it;
+ * else the default options do.
+ *
+ * Context: RCU, bottom halves are off.
+ * Return: 0 to 7.
+ */
+unsigned int cee_source_classify(const struct net_device *out, const struct net_device *in,
+				 const struct sk_buff *skb)
+{
+	const struct cee_port *port = out ? cee_port_find(out) : NULL;
+
+	if (!port && in)
+		port = cee_port_find(in);
+	return cee_classify(skb, port ? rcu_dereference_bh(port->cfg) : &cee_default_config);
+}
+EXPORT_SYMBOL_GPL(cee_source_classify);
+
+/**
+ * cee_ingress_charge() - a frame that a device received begins to wait
+ * @dev:	device
+ * @prio:	priority
+ * @len:	bytes
+ *
+ * Context: bottom halves are off, RCU.
+ * Return: what cee_ingress_uncharge() wants; NULL if the device does not answer for this
+ * priority, since it has no sch_cee or the priority is not lossless; -ENOBUFS if it does
+ * and its headroom is full: the frame is lost.
+ */
+struct cee_set *cee_ingress_charge(struct net_device *dev, unsigned int prio, u32 len)
+{
+	struct cee_port *port = cee_port_find(dev);
+	struct cee_set *set;
+
+	if (!port || !rcu_dereference_bh(port->cfg)->prio[prio].lossless)
+		return NULL;
+	set = cee_set_get(dev, dev->ifindex);
+	if (!set)
+		return ERR_PTR(-ENOBUFS);
+	if (set->n && cee_charge(set, prio, len))
+		return set;
+	cee_set_put(set);
+	return ERR_PTR(-ENOBUFS);
+}
+EXPORT_SYMBOL_GPL(cee_ingress_charge);
+
+/**
+ * cee_ingress_uncharge() - it waits no longer
+ * @set:	what cee_ingress_charge() returned
+ * @prio:	the same
+ * @len:	the same
+ *
+ * Context: bottom halves are off, RCU; any lock of the caller's.
+ */
+void cee_ingress_uncharge(struct cee_set *set, unsigned int prio, u32 len)
+{
+	cee_uncharge(set, prio, len);
+	cee_set_put(set);
+}
+EXPORT_SYMBOL_GPL(cee_ingress_uncharge);
+
+/**
+ * cee_source_init() - the module is loaded
+ */
+void cee_source_init(void)
+{
+	cee_config_defaults(&cee_default_config);
+}

@@ -102,4 +102,28 @@ do {									\
 #define compat_qdisc_single_segment(skb)	((void)(skb))
 #endif
 
+/* A device that must stay in its namespace. */
+#if defined(COMPAT_HAVE_NETNS_IMMUTABLE)
+#define compat_netns_immutable(dev)	((dev)->netns_immutable = true)
+#elif defined(COMPAT_HAVE_NETNS_LOCAL)
+#define compat_netns_immutable(dev)	((dev)->netns_local = true)
+#else
+#define compat_netns_immutable(dev)	((dev)->features |= NETIF_F_NETNS_LOCAL)
+#endif
+
+/* ndo_fdb_add and ndo_fdb_del may say that they have notified by themselves. */
+#ifdef COMPAT_HAVE_FDB_NOTIFIED
+#define COMPAT_FDB_NOTIFIED_ARG	bool *notified,
+#else
+#define COMPAT_FDB_NOTIFIED_ARG
+#endif
+
+/* Where ndo_fdb_dump is to go on. */
+#ifdef COMPAT_HAVE_FDB_DUMP_CONTEXT
+#define compat_fdb_dump_index(cb)	\
+	(((struct ndo_fdb_dump_context *)(cb)->ctx)->fdb_idx)
+#else
+#define compat_fdb_dump_index(cb)	((int)(cb)->args[2])
+#endif
+
 #endif /* _COMPAT_COMPAT_H */

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Dumps of addresses have a context of their own. */
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+
+static int probe(struct ndo_fdb_dump_context *ctx)
+{
+	return ctx->fdb_idx;
+}
+
+int (*probe_pointer)(struct ndo_fdb_dump_context *ctx) = probe;
+MODULE_LICENSE("GPL");

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: which address is behind which port.
+ *
+ * A hash table by address and VLAN, read under RCU by each frame.  Addresses are learnt
+ * from frames, up to a bound that a guest which makes up addresses cannot pass, and
+ * forgotten when no frame has come from them for the ageing time.  Static ones, set by
+ * `bridge fdb`, stay, and no frame of another port may have them as its source: so
+ * nobody takes a neighbour's address, or the host's, by sending from it.
+ *
+ * Writers hold fdb_lock, with softirqs off.  An entry is freed after a grace period; it
+ * refers to a port, which outlives it (zsw_fdb_flush() in zsw_port_del()).
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/netlink.h>
+#include "zswitch.h"
+
+struct zsw_key {
+	u8	addr[ETH_ALEN];
+	u16	vid;
+} __packed __aligned(4);
+
+/**
+ * struct zsw_fdb_entry - an address
+ * @rhnode:	in the table
+ * @node:	in the list
+ * @rcu:	for kfree_rcu()
+ * @key:	address and VLAN
+ * @is_static:	never forgotten
+ * @port:	behind which; changes when it moves
+ * @used:	jiffies of the last frame from there
+ */
+struct zsw_fdb_entry {
+	struct rhash_head	rhnode;
+	struct hlist_node	node;
+	struct rcu_head		rcu;
+	struct zsw_key		key;
+	bool			is_static;
+	struct zswitch_port	*port;
+	unsigned long		used;
+};
+
+static const struct rhashtable_params zsw_fdb_params = {
+	.head_offset		= offsetof(struct zsw_fdb_entry, rhnode),
+	.key_offset		= offsetof(struct zsw_fdb_entry, key),
+	.key_len		= sizeof(struct zsw_key),
+	.automatic_shrinking	= true,
+};
+
+static struct zsw_key zsw_key(const u8 *addr, u16 vid)
+{
+	struct zsw_key key = { .vid = vid };
+
+	ether_addr_copy(key.addr, addr);
+	return key;
+}
+
+/* Context: RCU or fdb_lock. */
+static struct zsw_fdb_entry *zsw_fdb_find(struct zswitch *zsw, const u8 *addr, u16 vid)
+{
+	struct zsw_key key = zsw_key(addr, vid);
+	struct zsw_fdb_entry *e;
+
+	rcu_read_lock();
+	e = rhashtable_lookup(&zsw->fdb, &key, zsw_fdb_params);
+	rcu_read_unlock();
+	return e;
+}
+
+static void zsw_fdb_notify(struct zswitch *zsw, const struct zsw_fdb_entry *e, int type);
+
+/* Context: fdb_lock. */
+static void zsw_fdb_delete(struct zswitch *zsw, struct zsw_fdb_entry *e)
+{
+	rhashtable_remove_fast(&zsw->fdb, &e->rhnode, zsw_fdb_params);
+	hlist_del_rcu(&e->node);
+	if (!e->is_static)
+		zsw->fdb_learnt--;
+	zsw_fdb_notify(zsw, e, RTM_DELNEIGH);
+	kfree_rcu(e, rcu);
+}
+
+/* Context: fdb_lock; the address is not there. */
+static struct zsw_fdb_entry *zsw_fdb_insert(struct zswitch *zsw, struct zswitch_port *port,
+					    const u8 *addr, u16 vid, bool is_static)
+{
+	struct zsw_fdb_entry *e = kzalloc(sizeof(*e), GFP_ATOMIC);
+
+	if (!e)
+		return NULL;
+	e->key = zsw_key(addr, vid);
+	e->is_static = is_static;
+	e->port = port;
+	e->used = jiffies;
+	if (rhashtable_lookup_insert_fast(&zsw->fdb, &e->rhnode, zsw_fdb_params)) {
+		kfree(e);
+		return NULL;
+	}
+	hlist_add_head_rcu(&e->node, &zsw->fdb_list);
+	if (!is_static)
+		zsw->fdb_learnt++;
+	zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
+	return e;
+}
+
+/**
+ * zsw_fdb_lookup() - where an address is
+ * @zsw:	switch
+ * @addr:	address
+ * @vid:	VLAN, 0 without VLANs
+ *
+ * Context: RCU.
+ * Return: no port if it is not known.
+ */
+struct zsw_dest zsw_fdb_lookup(struct zswitch *zsw, const u8 *addr, u16 vid)
+{
+	struct zsw_fdb_entry *e = zsw_fdb_find(zsw, addr, vid);
+
+	if (!e)
+		return (struct zsw_dest) {};
+	return (struct zsw_dest) {
+		.port = READ_ONCE(e->port),
+		.is_static = READ_ONCE(e->is_static),
+	};
+}
+
+static void zsw_fdb_learn_new(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr,
+			      u16 vid)
+{
+	spin_lock(&zsw->fdb_lock);
+	if (zsw->fdb_learnt < READ_ONCE(zsw->cfg.fdb_max) && !zsw_fdb_find(zsw, addr, vid))
+		zsw_fdb_insert(zsw, port, addr, vid, false);
+	spin_unlock(&zsw->fdb_lock);
+}
+
+/* Once in a jiffy: the entry is read by all processors. */
+static void zsw_fdb_touch(struct zsw_fdb_entry *e)
+{
+	unsigned long now = jiffies;
+
+	if (time_before(READ_ONCE(e->used), now))
+		WRITE_ONCE(e->used, now);
+}
+
+/**
+ * zsw_fdb_learn() - a frame has come from an address that is not another's
+ * @zsw:	switch
+ * @port:	port that it came in by
+ * @addr:	its source
+ * @vid:	VLAN
+ *
+ * Context: RCU, bottom halves are off.
+ */
+void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid)
+{
+	struct zsw_fdb_entry *e = zsw_fdb_find(zsw, addr, vid);
+
+	if (unlikely(!e)) {
+		if (READ_ONCE(zsw->fdb_learnt) < READ_ONCE(zsw->cfg.fdb_max))
+			zsw_fdb_learn_new(zsw, port, addr, vid);
+		return;
+	}
+	if (READ_ONCE(e->is_static))
+		return;
+	zsw_fdb_touch(e);
+	if (likely(READ_ONCE(e->port) == port))
+		return;
+	spin_lock(&zsw->fdb_lock);
+	/* It may have become static, or been deleted with its port, meanwhile. */
+	if (zsw_fdb_find(zsw, addr, vid) == e && !e->is_static) {
+		WRITE_ONCE(e->port, port);
+		zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
+	}
+	spin_unlock(&zsw->fdb_lock);
+}
+
+/**
+ * zsw_fdb_set() - an address is told by the operator
+ * @zsw:	switch
+ * @port:	port that it is behind
+ * @addr:	address
+ * @vid:	VLAN
+ * @is_static:	it does not age
+ * @nlflags:	NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE
+ *
+ * Context: RTNL.
+ * Return: 0 or an error.
+ */
+int zsw_fdb_set(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid,
+		bool is_static, u16 nlflags)
+{
+	struct zsw_fdb_entry *e;
+	int err = 0;
+
+	spin_lock_bh(&zsw->fdb_lock);
+	e = zsw_fdb_find(zsw, addr, vid);
+	if (e && nlflags & NLM_F_EXCL) {
+		err = -EEXIST;
+	} else if (!e && !(nlflags & NLM_F_CREATE)) {
+		err = -ENOENT;
+	} else if (!e) {
+		err = zsw_fdb_insert(zsw, port, addr, vid, is_static) ? 0 : -ENOMEM;
+	} else {
+		zsw->fdb_learnt += (int)e->is_static - (int)is_static;
+		WRITE_ONCE(e->is_static, is_static);
+		WRITE_ONCE(e->port, port);
+		WRITE_ONCE(e->used, jiffies);
+		zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
+	}
+	spin_unlock_bh(&zsw->fdb_lock);
+	return err;
+}
+
+/**
+ * zsw_fdb_remove() - the operator forgets an address
+ * @zsw:	switch
+ * @addr:	address
+ * @vid:	VLAN
+ *
+ * Context: RTNL.
+ * Return: 0 or -ENOENT.
+ */
+int zsw_fdb_remove(struct zswitch *zsw, const u8 *addr, u16 vid)
+{
+	struct zsw_fdb_entry *e;
+
+	spin_lock_bh(&zsw->fdb_lock);
+	e = zsw_fdb_find(zsw, addr, vid);
+	if (e)
+		zsw_fdb_delete(zsw, e);
+	spin_unlock_bh(&zsw->fdb_lock);
+	return e ? 0 : -ENOENT;
+}
+
+/**
+ * zsw_fdb_flush() - forget what is behind a port
+ * @zsw:	switch
+ * @port:	port, or NULL for all
+ *
+ * Context: RTNL.
+ */
+void zsw_fdb_flush(struct zswitch *zsw, const struct zswitch_port *port)
+{
+	struct zsw_fdb_entry *e;
+	struct hlist_node *next;
+
+	spin_lock_bh(&zsw->fdb_lock);
+	hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
+		if (!port || e->port == port)
+			zsw_fdb_delete(zsw, e);
+	spin_unlock_bh(&zsw->fdb_lock);
+}
+
+/**
+ * zsw_fdb_flush_learnt() - forget what is not static
+ * @zsw:	switch
+ *
+ * Context: RTNL.
+ */
+void zsw_fdb_flush_learnt(struct zswitch *zsw)
+{
+	struct zsw_fdb_entry *e;
+	struct hlist_node *next;
+
+	spin_lock_bh(&zsw->fdb_lock);
+	hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
+		if (!e->is_static)
+			zsw_fdb_delete(zsw, e);
+	spin_unlock_bh(&zsw->fdb_lock);
+}
+
+/**
+ * zsw_fdb_move_host() - the host's address changes
+ * @zsw:	switch
+ * @from:	the old one, or NULL
+ * @to:		the new one, or NULL
+ *
+ * The host is found in no VLAN at first; with VLANs its entries are made as it sends.
+ *
+ * Context: RTNL.
+ */
+void zsw_fdb_move_host(struct zswitch *zsw, const u8 *from, const u8 *to)
+{
+	if (from)
+		zsw_fdb_remove(zsw, from, 0);
+	if (to)
+		zsw_fdb_set(zsw, zsw->host, to, 0, true, NLM_F_CREATE);
+}
+
+/**
+ * zsw_fdb_count() - how many addresses are known
+ * @zsw:	switch
+ *
+ * Return: number.
+ */
+u32 zsw_fdb_count(struct zswitch *zsw)
+{
+	return atomic_read(&zsw->fdb.nelems);
+}
+
+/* Each eighth of the ageing time. */
+static void zsw_fdb_age(struct work_struct *work)
+{
+	struct zswitch *zsw = container_of(work, struct zswitch, age.work);
+	unsigned long limit = READ_ONCE(zsw->cfg.ageing) * HZ;
+	struct zsw_fdb_entry *e;
+	struct hlist_node *next;
+
+	if (limit) {
+		spin_lock_bh(&zsw->fdb_lock);
+		hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
+			if (!e->is_static && time_after_eq(jiffies, READ_ONCE(e->used) + limit))
+				zsw_fdb_delete(zsw, e);
+		spin_unlock_bh(&zsw->fdb_lock);
+	}
+	schedule_delayed_work(&zsw->age, limit ? max(limit / 8, 1UL) : 60 * HZ);
+}
+
+static int zsw_fdb_fill(struct zswitch *zsw, struct sk_buff *skb, const struct zsw_fdb_entry *e,
+			u32 portid, u32 seq, int type, unsigned int flags)
+{
+	const struct zswitch_port *port = READ_ONCE(e->port);
+	struct nda_cacheinfo ci = {};
+	struct nlmsghdr *nlh = nlmsg_put(skb, portid, seq, type, sizeof(struct ndmsg), flags);
+	struct ndmsg *ndm;
+
+	if (!nlh)
+		return -EMSGSIZE;
+	ndm = nlmsg_data(nlh);
+	*ndm = (struct ndmsg) {
+		.ndm_family = AF_BRIDGE,
+		.ndm_flags = NTF_SELF,
+		.ndm_ifindex = zsw->dev->ifindex,
+		.ndm_state = READ_ONCE(e->is_static) ? NUD_NOARP : NUD_REACHABLE,
+	};
+	ci.ndm_updated = jiffies_to_clock_t(jiffies - READ_ONCE(e->used));
+	ci.ndm_used = ci.ndm_updated;
+	if (port == zsw->host)
+		ndm->ndm_state = NUD_PERMANENT;
+	if (nla_put(skb, NDA_LLADDR, ETH_ALEN, e->key.addr) ||
+	    (port != zsw->host && nla_put_u32(skb, NDA_IFINDEX, port->dev->ifindex)) ||
+	    (e->key.vid && nla_put_u16(skb, NDA_VLAN, e->key.vid)) ||
+	    nla_put(skb, NDA_CACHEINFO, sizeof(ci), &ci)) {
+		nlmsg_cancel(skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(skb, nlh);
+	return 0;
+}
+
+/* `bridge monitor fdb` */
+static void zsw_fdb_notify(struct zswitch *zsw, const struct zsw_fdb_entry *e, int type)
+{
+	struct net *net = dev_net(zsw->dev);
+	struct sk_buff *skb;
+
+	if (!rtnl_has_listeners(net, RTNLGRP_NEIGH))
+		return;
+	skb = nlmsg_new(NLMSG_ALIGN(sizeof(struct ndmsg)) + nla_total_size(ETH_ALEN) +
+			nla_total_size(sizeof(u32)) + nla_total_size(sizeof(u16)) +
+			nla_total_size(sizeof(struct nda_cacheinfo)), GFP_ATOMIC);
+	if (!skb)
+		return;
+	if (zsw_fdb_fill(zsw, skb, e, 0, 0, type, 0))
+		kfree_skb(skb);
+	else
+		rtnl_notify(skb, net, 0, RTNLGRP_NEIGH, NULL, GFP_ATOMIC);
+}
+
+/**
+ * zsw_fdb_dump() - tell the addresses
+ * @zsw:	switch
+ * @skb:	message
+ * @cb:		who asks
+ * @first:	how many have been told before
+ * @idx:	counts
+ *
+ * Context: RTNL or RCU.
+ * Return: 0, or -EMSGSIZE if the message is full.
+ */
+int zsw_fdb_dump(struct zswitch *zsw, struct sk_buff *skb, struct netlink_callback *cb,
+		 int first, int *idx)
+{
+	struct zsw_fdb_entry *e;
+	int err = 0;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(e, &zsw->fdb_list, node) {
+		if (*idx >= first) {
+			err = zsw_fdb_fill(zsw, skb, e, NETLINK_CB(cb->skb).portid,
+					   cb->nlh->nlmsg_seq, RTM_NEWNEIGH, NLM_F_MULTI);
+			if (err)
+				break;
+		}
+		(*idx)++;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * zsw_fdb_init() - prepare the table
+ * @zsw:	switch
+ *
+ * Return: 0 or an error.
+ */
+int zsw_fdb_init(struct zswitch *zsw)
+{
+	int err = rhashtable_init(&zsw->fdb, &zsw_fdb_params);
+
+	if (err)
+		return err;
+	spin_lock_init(&zsw->fdb_lock);
+	INIT_HLIST_HEAD(&zsw->fdb_list);
+	INIT_DELAYED_WORK(&zsw->age, zsw_fdb_age);
+	schedule_delayed_work(&zsw->age, HZ);
+	return 0;
+}
+
+/**
+ * zsw_fdb_exit() - undo it
+ * @zsw:	switch, which has no port any more but the host's
+ */
+void zsw_fdb_exit(struct zswitch *zsw)
+{
+	cancel_delayed_work_sync(&zsw->age);
+	zsw_fdb_flush(zsw, NULL);
+	rhashtable_destroy(&zsw->fdb);
+}

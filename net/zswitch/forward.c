@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: what becomes of a frame that came in.
+ *
+ *	a frame? -- VLAN -- whose source? -- known destination: that port
+ *	                                  '- all others (broadcast, multicast, unknown)
+ *
+ * What no bridge passes on (01:80:c2:00:00:0x: pauses, LLDP, spanning trees) is not either:
+ * this switch takes no part in a spanning tree, so a second way around it is a loop and
+ * must not be built.  Groups are not snooped: multicast goes to all.
+ *
+ * A frame for many outputs is copied for each, and each copy waits on its own.
+ *
+ * A frame keeps its socket while it waits: the sender's memory is what bounds it.
+ * What else of it belongs to the sender's namespace is taken off (zsw_prepare()).
+ */
+#include <linux/etherdevice.h>
+#include <net/sock.h>
+#include "zswitch.h"
+
+/* Make a frame ready that may wait for long and then be another namespace's. */
+static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
+{
+	const struct ethhdr *eth;
+
+	if (!pskb_may_pull(skb, ETH_HLEN))
+		return false;
+	skb_reset_mac_header(skb);
+	eth = eth_hdr(skb);
+	if (!is_valid_ether_addr(eth->h_source))
+		return false;
+	if (skb_orphan_frags_rx(skb, GFP_ATOMIC))
+		return false;
+	/* sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter. */
+	if (in->kind) {
+		skb_scrub_packet(skb, true);
+		skb->priority = 0;
+	} else {
+		skb_forward_csum(skb);
+		skb_clear_tstamp(skb);
+		skb->pkt_type = PACKET_HOST;
+	}
+	skb_set_network_header(skb, ETH_HLEN);
+	skb_reset_mac_len(skb);
+	return true;
+}
+
+/* A tag in the frame goes to skb->vlan_tci.  Return: NULL if the frame is too short. */
+static struct sk_buff *zsw_untag(struct sk_buff *skb)
+{
+	if (!eth_type_vlan(skb->protocol) || skb_vlan_tag_present(skb))
+		return skb;
+	__skb_pull(skb, ETH_HLEN);
+	skb = skb_vlan_untag(skb);
+	if (!skb)
+		return NULL;
+	skb_push(skb, ETH_HLEN);
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb_reset_mac_len(skb);
+	return skb;
+}
+
+/* May a port send from this address?  It is learnt if so. */
+static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
+{
+	struct zsw_dest owner = zsw_fdb_lookup(in->zsw, addr, vid);
+
+	if (in != in->zsw->host && ether_addr_equal(addr, in->zsw->dev->dev_addr))
+		return false;
+	if (owner.is_static ? owner.port != in : READ_ONCE(in->guard))
+		return false;
+	if (READ_ONCE(in->learning))
+		zsw_fdb_learn(in->zsw, in, addr, vid);
+	return true;
+}
+
+/* Hand a frame to an output, or the reason why it does not go there. */
+static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+{
+	if (!is_skb_forwardable(out->dev, f->skb)) {
+		zsw_drop(f->in, f->skb, netif_running(out->dev) ? ZSWITCH_STAT_DROP_MTU :
+							    ZSWITCH_STAT_DROP_DOWN);
+		return;
+	}
+	if (vid)
+		zsw_vlan_strip(&out->vlans, f->skb, vid);
+	zsw_enqueue(out, f);
+}
+
+static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+{
+	if (out == f->in)
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
+	else if (vid && !zsw_vlan_egress(&out->vlans, vid))
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_VLAN);
+	else
+		zsw_deliver(out, f, vid);
+}
+
+/* Is an output one of many for a frame? */
+static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *f, u16 vid,
+			bool unknown)
+{
+	if (out == f->in || !READ_ONCE(out->up))
+		return false;
+	if (unknown && (out == out->zsw->host || !READ_ONCE(out->flood)))
+		return false;
+	return !vid || zsw_vlan_egress(&out->vlans, vid);
+}
+
+static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+{
+	struct zsw_frame copy = *f;
+
+	zsw_count(f->in, ZSWITCH_STAT_COPIES, 1);
+	copy.skb = skb_clone(f->skb, GFP_ATOMIC);
+	if (!copy.skb) {
+		zsw_count(f->in, ZSWITCH_STAT_DROP_NOMEM, 1);
+		return;
+	}
+	/* A clone has no socket, but must be paid for as the frame itself is. */
+	if (f->skb->sk && f->skb->destructor)
+		skb_set_owner_w(copy.skb, f->skb->sk);
+	zsw_deliver(out, &copy, vid);
+}
+
+static void zsw_flood(const struct zsw_frame *f, u16 vid, bool unknown)
+{
+	struct zswitch_port *out, *last = NULL;
+
+	list_for_each_entry_rcu(out, &f->in->zsw->ports, node) {
+		if (!zsw_flooded(out, f, vid, unknown))
+			continue;
+		if (last)
+			zsw_copy(last, f, vid);
+		last = out;
+	}
+	if (last)
+		zsw_deliver(last, f, vid);
+	else
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
+}
+
+/* Is it for the neighbour on the wire alone? */
+static bool zsw_is_local(const struct sk_buff *skb)
+{
+	return is_link_local_ether_addr(eth_hdr(skb)->h_dest);
+}
+
+/**
+ * zsw_forward() - a frame has come in
+ * @in:		port
+ * @skb:	frame, its data at the MAC header; it is consumed
+ * @txq:	transmit queue that has sent it and may be stopped, or -1
+ *
+ * Context: RCU, bottom halves are off.
+ */
+void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
+{
+	struct zsw_frame f = { .in = in, .txq = txq };
+	struct zswitch *zsw = in->zsw;
+	struct zsw_dest dest = {};
+	u16 vid = 0;
+
+	zsw_count(in, ZSWITCH_STAT_IN, 1);
+	zsw_count(in, ZSWITCH_STAT_IN_BYTES, skb->len);
+	if (!zsw_prepare(in, skb)) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_MALFORMED);
+		return;
+	}
+	skb = zsw_untag(skb);
+	if (!skb) {
+		zsw_count(in, ZSWITCH_STAT_DROP_MALFORMED, 1);
+		return;
+	}
+	f.skb = skb;
+	if (zsw_is_local(skb)) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_LOCAL);
+		return;
+	}
+	if (READ_ONCE(zsw->cfg.vlan_filtering) && !zsw_vlan_ingress(&in->vlans, skb, &vid)) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_VLAN);
+		return;
+	}
+	if (!zsw_source(in, eth_hdr(skb)->h_source, vid)) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_GUARD);
+		return;
+	}
+	if (!is_multicast_ether_addr(eth_hdr(skb)->h_dest)) {
+		dest = zsw_fdb_lookup(zsw, eth_hdr(skb)->h_dest, vid);
+		if (ether_addr_equal(eth_hdr(skb)->h_dest, zsw->dev->dev_addr))
+			dest.port = zsw->host;
+		if (dest.port) {
+			zsw_unicast(dest.port, &f, vid);
+			return;
+		}
+	}
+	f.flood = true;
+	zsw_flood(&f, vid, !is_multicast_ether_addr(eth_hdr(skb)->h_dest));
+}
+
+/**
+ * zswitch_send() - a device of a registered kind sends
+ * @port:	its port
+ * @skb:	frame, its data at the MAC header; it is consumed
+ * @txq:	transmit queue, below ZSWITCH_TXQS; it may be stopped meanwhile
+ *
+ * Context: RCU, bottom halves are off, one at a time for each transmit queue.
+ */
+void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, unsigned int txq)
+{
+	zsw_forward(port, skb, txq);
+}
+EXPORT_SYMBOL_GPL(zswitch_send);

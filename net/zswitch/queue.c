@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: waiting, sleeping and waking, which is what makes the switch lossless.
+ *
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithm
+ * 4.1 (section 4.4.2).  Its input queue, from which the forwarder takes frames whose
+ * output has room and passes over those whose output is full, is kept here as one queue
+ * for each output (virtual output queues), so that nothing need be searched and no frame
+ * stands in the way of another output's.  Its output queue has no frames of its own:
+ * whoever takes frames out is the forwarder of that output (zswitch_pull()).
+ *
+ *	input a --+-> fifo (a, x, priority) --.
+ *	          '-> fifo (a, y, priority) -. '-> output x: whose turn? --> zswitch_pull()
+ *	input b --+-> fifo (b, x, priority) -+-'
+ *	          '-> fifo (b, y, priority) -'---> output y
+ *
+ * send: a frame is always taken; if its fifo then holds the input's share for one output,
+ * or the input all that it may hold, the transmit queue that sent it is stopped, and
+ * remembered where it must wait.  So an input holds one frame of each transmit queue
+ * beyond its bounds at most, and a frame need never be refused.  A queue is woken when
+ * that fifo, or that input, has fallen to half.  A transmit queue serves some of the
+ * destinations (zswitch_select_queue()): while it stands still for one that does not
+ * take its frames, those of the others go on.
+ *
+ * Frames from a wire cannot be refused either.  They are charged to the wire's port, whose
+ * sch_cee pauses the peer in time.
+ *
+ * receive: priorities take turns, and within a priority inputs do, by bytes (deficit
+ * round robin, Shreedhar and Varghese, SIGCOMM 1995; inputs by weight).  Priorities are
+ * not strict, since any sender may choose one.  Order is kept in a fifo, that is within
+ * input, output and priority.
+ *
+ * Outputs that stand still.  An output that has frames and has let none go for longer
+ * than frames of a class are to wait, loses what it has of that class and all that comes
+ * but for one frame, by which it can show that it moves again.  Copies of flooded frames
+ * wait for 100 ms by default, or one broken receiver would stop all; frames from wires for
+ * 200, since their pause stops others in the whole fabric; and frames of this machine's
+ * senders for a minute.  These hold their sockets, and with them a namespace that is to be
+ * deleted.
+ *
+ * Lossy inputs (by option, and wires without sch_cee) may fill an output up to a bound.
+ *
+ * Context.  All under the output's lock; what an input holds is atomic, for it has
+ * frames at many outputs.  Packets are freed without the lock.
+ */
+#include <linux/jiffies.h>
+#include "zswitch.h"
+
+/* What an input may send in its turn, by weight, and a priority */
+#define ZSW_QUANTUM	2048
+
+/**
+ * struct zsw_cb - what a frame knows while it waits
+ * @charge:	of the wire that it came in by, or NULL
+ * @len:	bytes that it is charged with
+ * @prio:	priority
+ * @class:	enum zsw_class
+ */
+struct zsw_cb {
+	struct cee_set	*charge;
+	u32		len;
+	u8		prio;
+	u8		class;
+};
+
+static struct zsw_cb *zsw_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct zsw_cb) > sizeof_field(struct sk_buff, cb));
+	return (struct zsw_cb *)skb->cb;
+}
+
+static void zsw_kick(struct zswitch_port *out)
+{
+	if (out->kind)
+		out->kind->kick(out->dev);
+	else
+		zsw_wire_kick(out);
+}
+
+static void zsw_wake(struct zswitch_port *in, u32 txqs)
+{
+	if (!txqs)
+		return;
+	zsw_count(in, ZSWITCH_STAT_WOKEN, hweight32(txqs));
+	in->kind->wake(in->dev, txqs);
+}
+
+/* @known: it waits there already, having been woken elsewhere. */
+static void zsw_sleep(struct zswitch_port *in, unsigned int txq, bool known)
+{
+	if (!known)
+		zsw_count(in, ZSWITCH_STAT_SLEPT, 1);
+	in->kind->stop(in->dev, txq);
+}
+
+/* The frame that was appended may have been the last one for now. */
+static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, unsigned int prio)
+{
+	const struct zsw_config *cfg = &f->in->zsw->cfg;
+	struct zswitch_port *in = f->in;
+	u32 bit = BIT(f->txq), *waits;
+
+	if (fifo->bytes >= READ_ONCE(cfg->share)) {
+		waits = f->flood ? &fifo->flooders : &fifo->sleepers;
+		zsw_sleep(in, f->txq, *waits & bit);
+		*waits |= bit;
+		return;
+	}
+	if (atomic_read(&in->used[prio]) < READ_ONCE(cfg->limit))
+		return;
+	zsw_sleep(in, f->txq, atomic_fetch_or(bit, &in->sleepers[prio]) & bit);
+	/* Pairs with zsw_release(): one of the two sees what the other has done. */
+	smp_mb__after_atomic();
+	if (atomic_read(&in->used[prio]) <= READ_ONCE(cfg->limit) / 2)
+		zsw_wake(in, atomic_fetch_andnot(bit, &in->sleepers[prio]) & bit);
+}
+
+/* The input holds a frame less.  The packet itself is not touched. */
+static void zsw_release(struct zswitch_port *in, struct zsw_cb *cb)
+{
+	int used = atomic_sub_return(cb->len, &in->used[cb->prio]);
+
+	if (cb->charge)
+		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
+	cb->charge = NULL;
+	if (used <= READ_ONCE(in->zsw->cfg.limit) / 2 && atomic_read(&in->sleepers[cb->prio]))
+		zsw_wake(in, atomic_xchg(&in->sleepers[cb->prio], 0));
+}
+
+static void zsw_fifo_wake(struct zsw_fifo *fifo)
+{
+	struct zswitch_port *in = fifo->voq->in;
+	u32 txqs = fifo->sleepers | fifo->flooders;
+
+	if (!txqs || fifo->bytes > READ_ONCE(in->zsw->cfg.share) / 2)
+		return;
+	fifo->sleepers = 0;
+	fifo->flooders = 0;
+	zsw_wake(in, txqs);
+}
+
+static void zsw_append(struct zswitch_port *out, struct zsw_fifo *fifo, struct sk_buff *skb)
+{
+	struct zsw_cb *cb = zsw_cb(skb);
+
+	if (skb_queue_empty(&fifo->frames))
+		list_add_tail(&fifo->active, &out->active[cb->prio]);
+	else
+		zsw_count(fifo->voq->in, ZSWITCH_STAT_WAITED, 1);
+	__skb_queue_tail(&fifo->frames, skb);
+	fifo->bytes += cb->len;
+	out->bytes[cb->prio] += cb->len;
+	if (cb->class == ZSW_LOSSY)
+		out->lossy[cb->prio] += cb->len;
+	atomic_add(cb->len, &fifo->voq->in->used[cb->prio]);
+}
+
+/* Take a frame out of the middle or from the head. */
+static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct sk_buff *skb)
+{
+	struct zsw_cb *cb = zsw_cb(skb);
+
+	__skb_unlink(skb, &fifo->frames);
+	fifo->bytes -= cb->len;
+	out->bytes[cb->prio] -= cb->len;
+	if (cb->class == ZSW_LOSSY)
+		out->lossy[cb->prio] -= cb->len;
+	if (skb_queue_empty(&fifo->frames)) {
+		list_del_init(&fifo->active);
+		fifo->deficit = min(fifo->deficit, 0);
+		if (list_empty(&out->active[cb->prio]))
+			WRITE_ONCE(out->ready, out->ready & ~BIT(cb->prio));
+	}
+	zsw_release(fifo->voq->in, cb);
+	zsw_fifo_wake(fifo);
+}
+
+static struct zsw_voq *zsw_voq_new(struct zswitch_port *out, struct zswitch_port *in)
+{
+	struct zsw_voq *voq = kzalloc(sizeof(*voq), GFP_ATOMIC);
+	int i;
+
+	if (!voq)
+		return NULL;
+	voq->in = in;
+	for (i = 0; i < ZSWITCH_PRIOS; i++) {
+		INIT_LIST_HEAD(&voq->fifo[i].active);
+		__skb_queue_head_init(&voq->fifo[i].frames);
+		voq->fifo[i].voq = voq;
+	}
+	hash_add(out->voqs, &voq->node, (unsigned long)in);
+	return voq;
+}
+
+static struct zsw_voq *zsw_voq_get(struct zswitch_port *out, struct zswitch_port *in)
+{
+	struct zsw_voq *voq;
+
+	hash_for_each_possible(out->voqs, voq, node, (unsigned long)in)
+		if (voq->in == in)
+			return voq;
+	return zsw_voq_new(out, in);
+}
+
+/* Has an output stood still for longer than frames of a class wait? */
+static bool zsw_still(const struct zswitch_port *out, enum zsw_class class)
+{
+	u32 wait = READ_ONCE(out->zsw->cfg.wait[class]);
+
+	return wait && out->ready && time_after(jiffies, out->moved + msecs_to_jiffies(wait));
+}
+
+/* Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.  Context: the output's lock. */
+static enum zswitch_stat zsw_refusal(const struct zswitch_port *out, const struct zsw_cb *cb)
+{
+	if (!out->up)
+		return ZSWITCH_STAT_DROP_DOWN;
+	if (cb->class == ZSW_LOSSY)
+		return out->lossy[cb->prio] + cb->len > READ_ONCE(out->zsw->cfg.queue) ?
+		       ZSWITCH_STAT_DROP_FULL : ZSWITCH_STAT_PAD;
+	if (zsw_still(out, cb->class))
+		return cb->class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
+	return ZSWITCH_STAT_PAD;
+}
+
+/* An output has frames that had none. */
+static void zsw_begins(struct zswitch_port *out)
+{
+	struct delayed_work *watch = &out->zsw->watch;
+
+	if (!out->stalled)
+		out->moved = jiffies;
+	if (!delayed_work_pending(watch))
+		schedule_delayed_work(watch, ZSW_WATCH);
+}
+
+/* Context: the output's lock.  Return: as zsw_refusal(). */
+static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	struct zsw_cb *cb = zsw_cb(f->skb);
+	enum zswitch_stat reason = zsw_refusal(out, cb);
+	struct zsw_voq *voq;
+
+	if (reason)
+		return reason;
+	voq = zsw_voq_get(out, f->in);
+	if (!voq)
+		return ZSWITCH_STAT_DROP_NOMEM;
+	if (!out->ready)
+		zsw_begins(out);
+	zsw_append(out, &voq->fifo[cb->prio], f->skb);
+	if (f->txq >= 0 && cb->class != ZSW_LOSSY)
+		zsw_sleep_if_full(&voq->fifo[cb->prio], f, cb->prio);
+	if (!(out->ready & BIT(cb->prio))) {
+		WRITE_ONCE(out->ready, out->ready | BIT(cb->prio));
+		zsw_kick(out);
+	}
+	return ZSWITCH_STAT_PAD;
+}
+
+/* Who waits for this frame's sake?  Return: false if a wire's peer has sent too much. */
+static bool zsw_classify(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	const struct zsw_config *cfg = &out->zsw->cfg;
+	struct zsw_cb *cb = zsw_cb(f->skb);
+
+	*cb = (struct zsw_cb) {
+		.len	= f->skb->len,
+		.prio	= cee_source_classify(out->kind ? NULL : out->dev,
+					      f->in->kind ? NULL : f->in->dev, f->skb),
+		.class	= ZSW_LOSSY,
+	};
+	if (f->in->kind) {
+		if (READ_ONCE(cfg->virtual_lossless))
+			cb->class = ZSW_VIRTUAL;
+	} else if (READ_ONCE(cfg->wire_lossless)) {
+		cb->charge = cee_ingress_charge(f->in->dev, cb->prio, cb->len);
+		if (IS_ERR(cb->charge))
+			return false;
+		if (cb->charge)
+			cb->class = ZSW_WIRE;
+	}
+	if (f->flood && cb->class != ZSW_LOSSY)
+		cb->class = ZSW_FLOOD;
+	return true;
+}
+
+static void zsw_push(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	unsigned int len = f->skb->len;
+	enum zswitch_stat reason = zsw_wire_push(out, f->skb);
+
+	if (reason) {
+		zsw_count(f->in, reason, 1);
+		return;
+	}
+	zsw_count(f->in, ZSWITCH_STAT_PASSED, 1);
+	zsw_count(out, ZSWITCH_STAT_OUT, 1);
+	zsw_count(out, ZSWITCH_STAT_OUT_BYTES, len);
+}
+
+/**
+ * zsw_enqueue() - a frame is to leave by an output
+ * @out:	output
+ * @f:		frame, its data at the MAC header; it is consumed
+ *
+ * The sender is stopped if it shall wait; a frame that cannot be taken is counted and
+ * freed.
+ *
+ * Context: RCU, bottom halves are off.
+ */
+void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	struct zsw_cb *cb = zsw_cb(f->skb);
+	enum zswitch_stat reason;
+
+	if (!out->kind && !READ_ONCE(out->cee)) {
+		zsw_push(out, f);
+		return;
+	}
+	if (!zsw_classify(out, f)) {
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_HEADROOM);
+		return;
+	}
+	spin_lock(&out->lock);
+	reason = zsw_insert(out, f);
+	spin_unlock(&out->lock);
+	if (!reason)
+		return;
+	if (cb->charge)
+		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
+	zsw_drop(f->in, f->skb, reason);
+}
+
+/* Whose turn is it in a priority that has frames? */
+static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int prio)
+{
+	struct zsw_fifo *fifo;
+
+	for (;;) {
+		fifo = list_first_entry(&out->active[prio], struct zsw_fifo, active);
+		if (fifo->deficit > 0)
+			return fifo;
+		fifo->deficit += READ_ONCE(fifo->voq->in->weight) * ZSW_QUANTUM;
+		list_move_tail(&fifo->active, &out->active[prio]);
+	}
+}
+
+/* Which of the priorities, of which one at least has frames? */
+static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
+{
+	while (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0) {
+		out->turn = (out->turn + 1) % ZSWITCH_PRIOS;
+		if (out->credit[out->turn] <= 0)
+			out->credit[out->turn] += ZSW_QUANTUM;
+	}
+	return out->turn;
+}
+
+static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
+{
+	struct zsw_fifo *fifo;
+	struct sk_buff *skb;
+	unsigned int prio;
+
+	prios &= out->ready;
+	if (!prios)
+		return NULL;
+	prio = zsw_next_prio(out, prios);
+	fifo = zsw_next_input(out, prio);
+	skb = skb_peek(&fifo->frames);
+	fifo->deficit -= zsw_cb(skb)->len;
+	out->credit[prio] -= zsw_cb(skb)->len;
+	out->moved = jiffies;
+	out->stalled = false;
+	/* The input may be gone as soon as its last frame is. */
+	zsw_count(fifo->voq->in, ZSWITCH_STAT_PASSED, 1);
+	zsw_unlink(out, fifo, skb);
+	return skb;
+}
+
+/**
+ * zswitch_pull() - take a frame that is to leave by a port
+ * @port:	port
+ * @prios:	priorities that may leave
+ *
+ * Context: RCU, bottom halves are off; locks of the caller's that it does not take in
+ * its kind's callbacks.
+ * Return: frame, its data at the MAC header and its device not set, or NULL.
+ */
+struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
+{
+	struct sk_buff *skb;
+
+	if (!(READ_ONCE(port->ready) & prios))
+		return NULL;
+	spin_lock(&port->lock);
+	skb = zsw_take(port, prios);
+	spin_unlock(&port->lock);
+	if (!skb)
+		return NULL;
+	zsw_count(port, ZSWITCH_STAT_OUT, 1);
+	zsw_count(port, ZSWITCH_STAT_OUT_BYTES, skb->len);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	return skb;
+}
+EXPORT_SYMBOL_GPL(zswitch_pull);
+
+/**
+ * zsw_backlog() - what waits for a port
+ * @port:	port
+ * @prio:	priority
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u32 zsw_backlog(const struct zswitch_port *port, unsigned int prio)
+{
+	return READ_ONCE(port->bytes[prio]);
+}
+
+/* Throw away frames of a class from a fifo, or all of them. */
+static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int class,
+			   enum zswitch_stat reason, struct sk_buff_head *freed)
+{
+	struct sk_buff *skb, *next;
+
+	skb_queue_walk_safe(&fifo->frames, skb, next) {
+		if (class >= 0 && zsw_cb(skb)->class != class)
+			continue;
+		zsw_count(fifo->voq->in, reason, 1);
+		zsw_unlink(out, fifo, skb);
+		__skb_queue_tail(freed, skb);
+	}
+}
+
+static void zsw_purge(struct zswitch_port *out, int class, enum zswitch_stat reason,
+		      struct sk_buff_head *freed)
+{
+	struct zsw_voq *voq;
+	int i, j;
+
+	out->stalled = class >= 0;
+	hash_for_each(out->voqs, i, voq, node)
+		for (j = 0; j < ZSWITCH_PRIOS; j++)
+			zsw_purge_fifo(out, &voq->fifo[j], class, reason, freed);
+}
+
+/* Senders whose flooded frames wait here must not wait for ever with them. */
+static void zsw_wake_flooders(struct zswitch_port *out)
+{
+	struct zsw_voq *voq;
+	u32 txqs;
+	int i, j;
+
+	hash_for_each(out->voqs, i, voq, node)
+		for (j = 0; j < ZSWITCH_PRIOS; j++) {
+			txqs = voq->fifo[j].flooders;
+			voq->fifo[j].flooders = 0;
+			zsw_wake(voq->in, txqs);
+		}
+}
+
+/**
+ * zsw_expire() - look whether an output stands still
+ * @port:	output
+ *
+ * Context: process, RCU.
+ * Return: whether it has frames.
+ */
+bool zsw_expire(struct zswitch_port *port)
+{
+	struct sk_buff_head freed;
+
+	if (!READ_ONCE(port->ready))
+		return false;
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&port->lock);
+	if (zsw_still(port, ZSW_FLOOD)) {
+		zsw_purge(port, ZSW_FLOOD, ZSWITCH_STAT_DROP_FLOOD, &freed);
+		zsw_wake_flooders(port);
+	}
+	if (zsw_still(port, ZSW_WIRE))
+		zsw_purge(port, ZSW_WIRE, ZSWITCH_STAT_DROP_STILL, &freed);
+	if (zsw_still(port, ZSW_VIRTUAL))
+		zsw_purge(port, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	spin_unlock_bh(&port->lock);
+	__skb_queue_purge(&freed);
+	return true;
+}
+
+/**
+ * zsw_output_set() - a port can send, or not any more
+ * @port:	port
+ * @up:		it can; if not, what waits for it is dropped
+ *
+ * Context: RTNL.
+ */
+void zsw_output_set(struct zswitch_port *port, bool up)
+{
+	struct sk_buff_head freed;
+
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&port->lock);
+	port->up = up;
+	if (!up)
+		zsw_purge(port, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
+	spin_unlock_bh(&port->lock);
+	__skb_queue_purge(&freed);
+}
+
+/* Context: the output's lock. */
+static void zsw_voq_free(struct zswitch_port *out, struct zsw_voq *voq,
+			 struct sk_buff_head *freed)
+{
+	int i;
+
+	for (i = 0; i < ZSWITCH_PRIOS; i++) {
+		zsw_purge_fifo(out, &voq->fifo[i], -1, ZSWITCH_STAT_DROP_DOWN, freed);
+		zsw_wake(voq->in, voq->fifo[i].sleepers | voq->fifo[i].flooders);
+	}
+	hash_del(&voq->node);
+	kfree(voq);
+}
+
+/**
+ * zsw_forget_input() - an input goes
+ * @out:	output that may have frames of it
+ * @in:		input, which nobody sends by any more
+ *
+ * Context: RTNL.
+ */
+void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in)
+{
+	struct sk_buff_head freed;
+	struct hlist_node *next;
+	struct zsw_voq *voq;
+
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&out->lock);
+	hash_for_each_possible_safe(out->voqs, voq, next, node, (unsigned long)in)
+		if (voq->in == in)
+			zsw_voq_free(out, voq, &freed);
+	spin_unlock_bh(&out->lock);
+	__skb_queue_purge(&freed);
+}
+
+/**
+ * zsw_free_voqs() - an output goes
+ * @out:	output, which nobody sends to or pulls from any more
+ *
+ * Context: RTNL.
+ */
+void zsw_free_voqs(struct zswitch_port *out)
+{
+	struct sk_buff_head freed;
+	struct hlist_node *next;
+	struct zsw_voq *voq;
+	int i;
+
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&out->lock);
+	hash_for_each_safe(out->voqs, i, next, voq, node)
+		zsw_voq_free(out, voq, &freed);
+	spin_unlock_bh(&out->lock);
+	__skb_queue_purge(&freed);
+}
+
+/**
+ * zsw_output_init() - prepare the queues of a port
+ * @port:	port, zeroed
+ */
+void zsw_output_init(struct zswitch_port *port)
+{
+	int i;
+
+	spin_lock_init(&port->lock);
+	hash_init(port->voqs);
+	for (i = 0; i < ZSWITCH_PRIOS; i++)
+		INIT_LIST_HEAD(&port->active[i]);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: ports on wires, that is devices of any kind but those that can be made to wait.
+ *
+ * Received by an rx_handler, as a bridge does.  With sch_cee as its qdisc the port is
+ * lossless where sch_cee's priorities are: what came in by it and waits is charged to it,
+ * so that its peer is paused; and its dequeue pulls what is to leave, so that the
+ * driver's stopping and waking, and the peer's pauses, reach the switch's queues.  With
+ * any other qdisc, frames are pushed into that, which drops as it does.
+ *
+ * The device is promiscuous while it is a port.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+#include "zswitch.h"
+
+static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
+{
+	struct sk_buff *skb = *pskb;
+	struct zswitch_port *port = rcu_dereference(skb->dev->rx_handler_data);
+
+	/* Pauses are sch_cee's, what else is for the neighbour alone is this host's. */
+	if (unlikely(skb->pkt_type == PACKET_LOOPBACK ||
+		     is_link_local_ether_addr(eth_hdr(skb)->h_dest)))
+		return RX_HANDLER_PASS;
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb) {
+		zsw_count(port, ZSWITCH_STAT_IN, 1);
+		zsw_count(port, ZSWITCH_STAT_DROP_NOMEM, 1);
+		return RX_HANDLER_CONSUMED;
+	}
+	skb_push(skb, skb->data - skb_mac_header(skb));
+	local_bh_disable();
+	zsw_forward(port, skb, -1);
+	local_bh_enable();
+	return RX_HANDLER_CONSUMED;
+}
+
+static struct zswitch_port *zsw_of_source(struct cee_source *src)
+{
+	return container_of(src, struct zswitch_port, source);
+}
+
+static u32 zsw_source_backlog(struct cee_source *src, unsigned int prio)
+{
+	return zsw_backlog(zsw_of_source(src), prio);
+}
+
+static struct sk_buff *zsw_source_pull(struct cee_source *src, unsigned int prio)
+{
+	return zswitch_pull(zsw_of_source(src), BIT(prio));
+}
+
+/* What waited for the former qdisc to pull will not be pulled any more. */
+static void zsw_source_attached(struct cee_source *src, bool yes)
+{
+	struct zswitch_port *port = zsw_of_source(src);
+	bool up = port->up;
+
+	WRITE_ONCE(port->cee, yes);
+	if (yes)
+		return;
+	/* Whoever saw it otherwise has queued what it had. */
+	synchronize_net();
+	zsw_output_set(port, false);
+	zsw_output_set(port, up);
+}
+
+static const struct cee_source_ops zsw_source_ops = {
+	.backlog	= zsw_source_backlog,
+	.pull		= zsw_source_pull,
+	.attached	= zsw_source_attached,
+};
+
+/**
+ * zsw_wire_kick() - frames wait for a wire where there were none
+ * @port:	port
+ *
+ * Context: RCU, the output's lock.
+ */
+void zsw_wire_kick(struct zswitch_port *port)
+{
+	cee_source_kick(&port->source);
+}
+
+/**
+ * zsw_wire_push() - send by a port whose qdisc does not pull
+ * @port:	port
+ * @skb:	frame; it is consumed
+ *
+ * Return: why it is lost, or ZSWITCH_STAT_PAD.
+ */
+enum zswitch_stat zsw_wire_push(struct zswitch_port *port, struct sk_buff *skb)
+{
+	int code;
+
+	if (!READ_ONCE(port->up)) {
+		kfree_skb(skb);
+		return ZSWITCH_STAT_DROP_DOWN;
+	}
+	skb->dev = port->dev;
+	skb_set_queue_mapping(skb, 0);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	code = dev_queue_xmit(skb);
+	return net_xmit_eval(code) ? ZSWITCH_STAT_DROP_QDISC : ZSWITCH_STAT_PAD;
+}
+
+/**
+ * zsw_wire_attach() - a device becomes a port on a wire
+ * @port:	port, not in the switch's list yet
+ * @extack:	what is wrong
+ *
+ * Context: RTNL.
+ * Return: 0 or an error.
+ */
+int zsw_wire_attach(struct zswitch_port *port, struct netlink_ext_ack *extack)
+{
+	int err = dev_set_promiscuity(port->dev, 1);
+
+	if (err)
+		return err;
+	/* What was merged cannot be sent on as it came. */
+	dev_disable_lro(port->dev);
+	port->source.dev = port->dev;
+	port->source.ops = &zsw_source_ops;
+	err = cee_source_add(&port->source);
+	if (err)
+		goto promiscuity;
+	err = netdev_rx_handler_register(port->dev, zsw_wire_receive, port);
+	if (!err)
+		return 0;
+	NL_SET_ERR_MSG(extack, "the device is a port of something else");
+	cee_source_del(&port->source);
+promiscuity:
+	dev_set_promiscuity(port->dev, -1);
+	return err;
+}
+
+/**
+ * zsw_wire_detach() - undo it
+ * @port:	port
+ *
+ * Context: RTNL.  After a grace period nobody sends or pulls by it.
+ */
+void zsw_wire_detach(struct zswitch_port *port)
+{
+	netdev_rx_handler_unregister(port->dev);
+	cee_source_del(&port->source);
+	dev_set_promiscuity(port->dev, -1);
+}

@@ -6,45 +6,8 @@
  * rate is never rounded to look better.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <linux/if_link.h>
 #include <linux/netwire.h>
-#include "iproute2.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define MAXLEN		1024
-
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-/* From the largest; the first of several equal ones is printed. */
-static const struct unit rate_units[] = {
-	{ "Tbit", 1000000000000ULL },
-	{ "Gbit", 1000000000ULL },
-	{ "Mbit", 1000000ULL },
-	{ "Kbit", 1000ULL },
-	{ "bit", 1ULL },
-	{ "TBps", 8000000000000ULL },
-	{ "GBps", 8000000000ULL },
-	{ "MBps", 8000000ULL },
-	{ "KBps", 8000ULL },
-	{ "Bps", 8ULL },
-};
-
-static const struct unit delay_units[] = {
-	{ "s", 1000000000ULL },
-	{ "ms", 1000000ULL },
-	{ "us", 1000ULL },
-	{ "ns", 1ULL },
-	{ "sec", 1000000000ULL },
-	{ "msec", 1000000ULL },
-	{ "usec", 1000ULL },
-	{ "nsec", 1ULL },
-};
+#include "pair.h"
 
 static const char * const ber_modes[] = {
 	[NETWIRE_BER_DROP] = "drop",
@@ -71,79 +34,6 @@ static void print_explain(FILE *f)
 		"\n"
 		"The options are the cable's: they hold for both ends and directions.\n"
 		"PEER-OPTIONS are those of \"ip link add\" and go to the end of the command.\n");
-}
-
-static int bad(const char *what, const char *arg, const char *want)
-{
-	fprintf(stderr, "netwire: \"%s\" is not a %s (%s)\n", arg, what, want);
-	return -1;
-}
-
-static const struct unit *find_unit(const struct unit *units, size_t n,
-				    const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (!strcasecmp(units[i].name, name))
-			return &units[i];
-	return NULL;
-}
-
-/*
- * "1.5gbit" in whole units of 1.  Decimal digits, not floating point, so that
- * every value is exact; what is finer than 1 is refused.
- */
-static int parse_scaled(uint64_t *val, const char *arg,
-			const struct unit *units, size_t n)
-{
-	uint64_t whole = 0, frac = 0, scale = 1;
-	const struct unit *unit;
-	const char *p = arg;
-
-	if (*p < '0' || *p > '9')
-		return -1;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(whole, 10, &whole) ||
-		    __builtin_add_overflow(whole, (uint64_t)(*p - '0'), &whole))
-			return -1;
-	if (*p == '.')
-		for (p++; *p >= '0' && *p <= '9'; p++) {
-			if (scale >= 1000000000000ULL)
-				return -1;
-			frac = frac * 10 + (*p - '0');
-			scale *= 10;
-		}
-	unit = find_unit(units, n, p);
-	if (!unit || frac * (__uint128_t)unit->factor % scale ||
-	    __builtin_mul_overflow(whole, unit->factor, &whole))
-		return -1;
-	frac = frac * (__uint128_t)unit->factor / scale;
-	return __builtin_add_overflow(whole, frac, val) ? -1 : 0;
-}
-
-/* With the largest unit that needs no more than three decimals. */
-static const char *format_scaled(char *buf, size_t size, uint64_t val,
-				 const struct unit *units)
-{
-	unsigned int frac;
-	int len;
-
-	while (units->factor > 1 &&
-	       (val < units->factor ||
-		(units->factor >= 1000 && val % (units->factor / 1000))))
-		units++;
-	frac = units->factor >= 1000 ?
-		val % units->factor / (units->factor / 1000) : 0;
-	len = snprintf(buf, size, "%llu",
-		       (unsigned long long)(val / units->factor));
-	if (frac) {
-		len += snprintf(buf + len, size - len, ".%03u", frac);
-		while (buf[len - 1] == '0')
-			buf[--len] = 0;
-	}
-	snprintf(buf + len, size - len, "%s", units->name);
-	return buf;
 }
 
 static int parse_ber(uint64_t *val, const char *arg)
@@ -181,63 +71,27 @@ static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 
 	if (!strcmp(opt, "rate")) {
 		if (parse_scaled(&val, arg, rate_units, ARRAY_SIZE(rate_units)))
-			return bad("rate", arg, "a number and bit, kbit, mbit, gbit...");
+			return bad("netwire", "rate", arg, "a number and bit, kbit, mbit, gbit...");
 		return addattr64(n, MAXLEN, IFLA_NETWIRE_RATE, val);
 	}
 	if (!strcmp(opt, "delay")) {
 		if (parse_scaled(&val, arg, delay_units, ARRAY_SIZE(delay_units)))
-			return bad("delay", arg, "a number and ns, us, ms or s");
+			return bad("netwire", "delay", arg, "a number and ns, us, ms or s");
 		return addattr64(n, MAXLEN, IFLA_NETWIRE_DELAY, val);
 	}
 	if (!strcmp(opt, "ber")) {
 		if (parse_ber(&val, arg))
-			return bad("bit error rate", arg, "a probability such as 1e-9");
+			return bad("netwire", "bit error rate", arg, "a probability such as 1e-9");
 		return addattr64(n, MAXLEN, IFLA_NETWIRE_BER, val);
 	}
 	if (!strcmp(opt, "pfc")) {
 		if (strcmp(arg, "on") && strcmp(arg, "off"))
-			return bad("choice", arg, "on or off");
+			return bad("netwire", "pfc", arg, "on or off");
 		return addattr8(n, MAXLEN, IFLA_NETWIRE_PFC, !strcmp(arg, "on"));
 	}
 	if (parse_ber_mode(&mode, arg))
-		return bad("ber-mode", arg, "drop or corrupt");
+		return bad("netwire", "ber-mode", arg, "drop or corrupt");
 	return addattr8(n, MAXLEN, IFLA_NETWIRE_BER_MODE, mode);
-}
-
-/*
- * The rest of the command describes the far end.  ip's own parser writes it
- * behind a second struct ifinfomsg; its flags and index go to the first one,
- * which is the near end's, so they are moved.
- */
-static int parse_peer(int argc, char **argv, struct nlmsghdr *n)
-{
-	struct ifinfomsg *ifm = NLMSG_DATA(n);
-	struct ifinfomsg near = *ifm;
-	struct rtattr *nest;
-	char *type = NULL;
-	int used;
-
-	if (!(n->nlmsg_flags & NLM_F_CREATE)) {
-		fprintf(stderr, "netwire: the ends of a cable cannot be changed\n");
-		return -1;
-	}
-	ifm->ifi_flags = 0;
-	ifm->ifi_change = 0;
-	ifm->ifi_index = 0;
-
-	nest = addattr_nest(n, MAXLEN, IFLA_NETWIRE_PEER);
-	n->nlmsg_len += NLMSG_ALIGN(sizeof(*ifm));
-	used = iplink_parse(argc, argv, (struct iplink_req *)n, &type);
-	if (used < 0)
-		return used;
-	if (type)
-		return bad("peer option", "type", "both ends are of type netwire");
-	if (used < argc)
-		return bad("peer option", argv[used], "see: ip link help");
-	memcpy(RTA_DATA(nest), ifm, sizeof(*ifm));
-	*ifm = near;
-	addattr_nest_end(n, nest);
-	return 0;
 }
 
 static bool known_option(const char *opt)
@@ -252,7 +106,8 @@ static int netwire_parse_opt(struct link_util *lu, int argc, char **argv,
 {
 	for (; argc > 0; argc -= 2, argv += 2) {
 		if (!strcmp(argv[0], "peer"))
-			return parse_peer(argc - 1, argv + 1, n);
+			return parse_peer("netwire", IFLA_NETWIRE_PEER, argc - 1,
+					  argv + 1, n);
 		if (!strcmp(argv[0], "help")) {
 			print_explain(stdout);
 			return -1;
@@ -272,14 +127,6 @@ static int netwire_parse_opt(struct link_util *lu, int argc, char **argv,
 			return -1;
 	}
 	return 0;
-}
-
-static bool get_attr64(struct rtattr *tb[], int type, uint64_t *val)
-{
-	if (!tb[type] || RTA_PAYLOAD(tb[type]) < sizeof(*val))
-		return false;
-	memcpy(val, RTA_DATA(tb[type]), sizeof(*val));
-	return true;
 }
 
 static void print_ber(struct rtattr *tb[])

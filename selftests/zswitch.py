@@ -17,12 +17,12 @@ import time
 
 import zbed
 from sch_ndp import check, inside, results, run, same, say, wait_until
-from zbed import (MBIT, VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, cee,
-                  container, destroy, drops, ip, jain, mac, names, neighbours, node_add, port, qdisc_drops,
-                  quiet, rate_of, refused, settle, switch, tc)
+from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, cee,
+                  container, destroy, drops, ip, jain, mac, names, neighbours, port, qdisc_drops,
+                  rate_of, refused, settle, switch, tc)
 
-RATE = "100mbit" if VIRTUAL else "10mbit"
-FAST = "1gbit" if VIRTUAL else "50mbit"
+RATE = "100mbit" if VIRTUAL else "5mbit"
+FAST = "1gbit" if VIRTUAL else "10mbit"
 
 
 def lossless(name, senders):

@@ -479,7 +479,8 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 	cee_port_say_hardware(port, cfg, extack);
 	cee_account_apply(port, cfg);
 	/* Pauses that are not obeyed any more, and queues that wait by former options. */
-	cee_pfc_forget(port, cfg->trust ? ~cfg->lossless | port->hardware : U8_MAX);
+	cee_pfc_forget(port, cfg->trust ? (old->lossless & ~cfg->lossless) | port->hardware :
+					  U8_MAX);
 	rcu_read_lock_bh();
 	cee_kick(port);
 	rcu_read_unlock_bh();

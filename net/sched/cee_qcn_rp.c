@@ -62,16 +62,19 @@
  * @len:	bytes of it
  *
  * By what a message quotes at most, so that the frame and its quote give the same number.
+ * What has no ports is no flow that a stranger could not have caused or guessed: ARP, or the
+ * answer to a ping.
  *
- * Return: hash, not 0.
+ * Return: hash, or 0 if it has no ports.
  */
 u32 cee_rp_hash(const struct net *net, const void *data, __be16 proto, int len)
 {
 	struct flow_keys keys = {};
 
 	len = min_t(int, len, CEE_CNM_MSDU - sizeof(proto));
-	__skb_flow_dissect(net, NULL, &flow_keys_dissector, &keys, data, proto, 0, len,
-			   FLOW_DISSECTOR_F_STOP_AT_ENCAP);
+	if (!__skb_flow_dissect(net, NULL, &flow_keys_dissector, &keys, data, proto, 0, len,
+				FLOW_DISSECTOR_F_STOP_AT_ENCAP) || !keys.ports.ports)
+		return 0;
 	return flow_hash_from_keys(&keys);
 }
 
@@ -245,7 +248,9 @@ void cee_rp_sent(struct cee_reaction *r, const struct cee_config *cfg, u32 hash,
 		goto out;
 	len = min(len, cfg->frame);
 	cee_rp_pay(rp, now);
-	rp->debt += (u64)len * NSEC_PER_SEC;
+	/* What a watchdog drains past the limiter is not paid for later. */
+	rp->debt = min_t(s64, rp->debt + (s64)len * NSEC_PER_SEC,
+			 2 * (s64)cfg->frame * NSEC_PER_SEC);
 	rp->last = now;
 	rp->bytes -= len;
 	if (rp->bytes > 0)
@@ -263,19 +268,25 @@ out:
  * @r:		reaction points of its priority
  * @skb:	frame of it
  *
- * Return: its hash.
+ * Return: its hash, 1 for all that are none.
  */
 u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb)
 {
+	u8 buf[CEE_CNM_MSDU - sizeof(__be16)];
 	__be16 flow, proto;
-	int offset;
+	const void *data;
+	int offset, len;
 	u32 hash;
 
 	proto = cee_cn_inner(skb, &offset, &flow);
 	if (offset < 0)
 		return 1;
-	hash = cee_rp_hash(dev_net(skb->dev), skb->data + offset, proto,
-			   (int)skb_headlen(skb) - offset);
+	/* What a message would quote, which need not be linear here. */
+	len = min_t(int, (int)skb->len - offset, sizeof(buf));
+	data = len > 0 ? skb_header_pointer(skb, offset, len, buf) : NULL;
+	hash = data ? cee_rp_hash(dev_net(skb->dev), data, proto, len) : 0;
+	if (!hash)
+		return 1;
 	if (READ_ONCE(r->seen[hash % CEE_RP_SEEN]) != hash)
 		WRITE_ONCE(r->seen[hash % CEE_RP_SEEN], hash);
 	return hash;
@@ -330,7 +341,7 @@ static u32 cee_cnm_flow(const struct cee_reaction *r, const struct net_device *d
 
 	memcpy(&proto, c->msdu, sizeof(proto));
 	hash = cee_rp_hash(dev_net(dev), c->msdu + sizeof(proto), proto, len - sizeof(proto));
-	return READ_ONCE(r->seen[hash % CEE_RP_SEEN]) == hash ? hash : 0;
+	return hash && READ_ONCE(r->seen[hash % CEE_RP_SEEN]) == hash ? hash : 0;
 }
 
 static void cee_rp_obey(struct cee_reaction *r, const struct cee_config *cfg,

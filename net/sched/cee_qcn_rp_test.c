@@ -130,6 +130,25 @@ static void cee_qcn_rp_test_pace(struct kunit *test)
 	kvfree(r);
 }
 
+/* What a watchdog lets pass in spite of the limiter is not owed. */
+static void cee_qcn_rp_test_drain(struct kunit *test)
+{
+	struct cee_config cfg = { .speed = 1250000000, .frame = CEE_RP_TEST_FRAME };
+	struct cee_reaction *r = cee_reaction_new();
+	u64 now = NSEC_PER_SEC;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	cee_rp_cut(&r->rp[3], 63, 625000, cfg.speed, now);
+	r->rp[3].rate = 625000;
+	r->active = 1;
+	for (i = 0; i < 10; i++)
+		cee_rp_sent(r, &cfg, 3, CEE_RP_TEST_FRAME, now);
+	KUNIT_EXPECT_LE(test, cee_rp_wait(r, &cfg, 3, now),
+			now + 2ULL * CEE_RP_TEST_FRAME * NSEC_PER_SEC / 625000 + 1);
+	kvfree(r);
+}
+
 static u32 cee_qcn_rp_test_tcp(u16 port, u8 ttl, int len)
 {
 	u8 data[CEE_CNM_MSDU] = {};
@@ -157,9 +176,10 @@ static void cee_qcn_rp_test_flow(struct kunit *test)
 	KUNIT_EXPECT_NE(test, hash, 0);
 	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 63, 62), hash);
 	KUNIT_EXPECT_NE(test, cee_qcn_rp_test_tcp(1001, 64, 64), hash);
-	/* Cut off before the ports: another, and nothing is read beyond. */
-	KUNIT_EXPECT_NE(test, cee_qcn_rp_test_tcp(1000, 64, 20), hash);
-	KUNIT_EXPECT_NE(test, cee_qcn_rp_test_tcp(1000, 64, 0), 0);
+	/* Cut off before the ports: none, and nothing is read beyond; nor is ARP one. */
+	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 64, 20), 0);
+	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 64, 0), 0);
+	KUNIT_EXPECT_EQ(test, cee_rp_hash(&init_net, "arp", htons(ETH_P_ARP), 3), 0);
 }
 
 static struct kunit_case cee_qcn_rp_cases[] = {
@@ -168,6 +188,7 @@ static struct kunit_case cee_qcn_rp_cases[] = {
 	KUNIT_CASE(cee_qcn_rp_test_far),
 	KUNIT_CASE(cee_qcn_rp_test_timer),
 	KUNIT_CASE(cee_qcn_rp_test_pace),
+	KUNIT_CASE(cee_qcn_rp_test_drain),
 	KUNIT_CASE(cee_qcn_rp_test_flow),
 	{}
 };

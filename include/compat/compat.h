@@ -111,6 +111,13 @@ do {									\
 #define compat_netns_immutable(dev)	((dev)->features |= NETIF_F_NETNS_LOCAL)
 #endif
 
+/* A device whose transmit function takes locks of its own, and is called without the queue's. */
+#ifdef COMPAT_HAVE_LLTX
+#define compat_lltx(dev)	((dev)->lltx = true)
+#else
+#define compat_lltx(dev)	((dev)->features |= NETIF_F_LLTX)
+#endif
+
 /* ndo_fdb_add and ndo_fdb_del may say that they have notified by themselves. */
 #ifdef COMPAT_HAVE_FDB_NOTIFIED
 #define COMPAT_FDB_NOTIFIED_ARG	bool *notified,

@@ -206,7 +206,8 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
  * @skb:	frame, its data at the MAC header; it is consumed
  * @txq:	transmit queue, below ZSWITCH_TXQS; it may be stopped meanwhile
  *
- * Context: RCU, bottom halves are off, one at a time for each transmit queue.
+ * Context: RCU, bottom halves are off; several at a time for a transmit queue, where a sender
+ * passes its qdisc.
  */
 void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, unsigned int txq)
 {

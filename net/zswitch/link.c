@@ -174,6 +174,8 @@ static void zsw_setup(struct net_device *dev)
 	dev->hw_features = ZSW_FEATURES & ~NETIF_F_HIGHDMA;
 	dev->vlan_features = ZSW_FEATURES & ~NETIF_F_HW_VLAN_CTAG_TX;
 	compat_netns_immutable(dev);
+	/* It hands frames to other devices' queues, under whose locks it may be called again. */
+	compat_lltx(dev);
 
 	zsw->dev = dev;
 	zsw->cfg = zsw_defaults;

@@ -108,7 +108,9 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	}
 	if (atomic_read(&in->used[prio]) < READ_ONCE(cfg->limit))
 		return;
-	zsw_sleep(in, f->txq, atomic_fetch_or(bit, &in->sleepers[prio]) & bit);
+	/* Stopped first: whoever finds it among the sleepers wakes it. */
+	zsw_sleep(in, f->txq, atomic_read(&in->sleepers[prio]) & bit);
+	atomic_or(bit, &in->sleepers[prio]);
 	/* Pairs with zsw_release(): one of the two sees what the other has done. */
 	smp_mb__after_atomic();
 	if (atomic_read(&in->used[prio]) <= READ_ONCE(cfg->limit) / 2)

@@ -166,6 +166,7 @@ static int zvnic_changelink(struct net_device *dev, struct nlattr *tb[], struct 
 			    struct netlink_ext_ack *extack)
 {
 	struct zvnic *v = zvnic_of(dev);
+	struct net_device *peer;
 
 	if (!data)
 		return 0;
@@ -176,6 +177,13 @@ static int zvnic_changelink(struct net_device *dev, struct nlattr *tb[], struct 
 	}
 	if (!data[IFLA_ZVNIC_RATE])
 		return 0;
+	/* It bounds the guest, who may not lift it. */
+	peer = rtnl_dereference(v->peer);
+	if (v->dev == dev && peer && !ns_capable(dev_net(peer)->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_ZVNIC_RATE],
+				    "the rate is the other end's to change");
+		return -EPERM;
+	}
 	WRITE_ONCE(v->rate, nla_get_u64(data[IFLA_ZVNIC_RATE]));
 	zvnic_repace(v);
 	return 0;

@@ -322,6 +322,8 @@ void zvnic_setup(struct net_device *dev)
 	dev->hw_features = ZVNIC_FEATURES & ~NETIF_F_HIGHDMA;
 	dev->vlan_features = ZVNIC_FEATURES & ~NETIF_F_HW_VLAN_CTAG_TX;
 	dev->mpls_features = NETIF_F_SG | NETIF_F_HW_CSUM;
+	/* It hands frames to other devices' queues, under whose locks it may be called again. */
+	compat_lltx(dev);
 	netif_carrier_off(dev);
 
 	v->dev = dev;

@@ -22,13 +22,8 @@
 /* Packets that a struct ndp_acks can name. */
 #define NDP_ACKS_MAX	64
 
-/**
- * ndp_acks_crc - CRC of what an ACK says behind its header
- * @acks:	that
- *
- * Return: as it stands on the wire.
- */
-__be32 ndp_acks_crc(const struct ndp_acks *acks)
+/* CRC of what an ACK says behind its header, as it stands on the wire. */
+static __be32 ndp_acks_crc(const struct ndp_acks *acks)
 {
 	return htonl(~crc32c(~0U, acks, offsetof(struct ndp_acks, crc)));
 }
@@ -65,14 +60,8 @@ static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 	bool several = np->ack_map & (np->ack_map - 1);
 
 	np->ack_map = 0;
-	if (ndp_fin_acked(np))
-		flags |= NDP_F_LAST;
-	if (!several) {
-		ndp_send_answer(np, NDP_ACK, psn, path, flags, NULL);
-		return;
-	}
-	acks.crc = ndp_acks_crc(&acks);
-	ndp_send_answer(np, NDP_ACK, psn, path, flags | NDP_F_ACKS, &acks);
+	acks.crc = several ? ndp_acks_crc(&acks) : 0;
+	ndp_send_answer(np, NDP_ACK, psn, path, flags, several ? &acks : NULL);
 }
 
 /**

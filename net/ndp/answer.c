@@ -43,7 +43,7 @@ static void ndp_tell_done(struct ndp_sock *np)
 	if (!ndp_fin_acked(np))
 		return;
 	if (np->rcv_fin)
-		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, NDP_F_LAST, NULL);
+		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, 0, NULL);
 	else if (np->orphan_since)
 		ndp_orphan_limit(np, true);
 }

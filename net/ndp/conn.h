@@ -185,7 +185,6 @@ void ndp_verify_net_init(struct ndp_net *nn);
 void ndp_verify_net_exit(struct ndp_net *nn);
 
 /* ack.c */
-__be32 ndp_acks_crc(const struct ndp_acks *acks);
 void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags);
 void ndp_ack_flush(struct ndp_sock *np);
 u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first);

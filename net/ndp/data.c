@@ -50,11 +50,8 @@ static u8 ndp_echo_flags(const struct ndphdr *nh, u8 tos)
 static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 		       const struct ndphdr *nh, u8 tos)
 {
-	u8 flags = ndp_echo_flags(nh, tos);
-
-	if (ndp_fin_acked(np))
-		flags |= NDP_F_LAST;
-	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path), flags, NULL);
+	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path),
+			ndp_echo_flags(nh, tos), NULL);
 }
 
 /* Handle a packet that was trimmed, corrupted or refused for lack of room. */

@@ -164,7 +164,7 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
  * @type:	NDP_ACK or NDP_NACK
  * @psn:	packet answered
  * @echo_path:	path that it took
- * @flags:	NDP_F_RTX, NDP_F_ECE, NDP_F_LAST or 0; with @acks NDP_F_ACKS
+ * @flags:	NDP_F_RTX, NDP_F_ECE or 0; those that are about the connection are added
  * @acks:	of ACK: all packets that it acknowledges, @psn among them; or NULL
  *
  * The transport stamps it with what it has to tell.
@@ -183,7 +183,12 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		NDP_INC(net, ACK_OUT);
 	else
 		NDP_INC(net, NACK_OUT);
-	skb = ndp_make_control(np, type, flags | NDP_F_PULL, psn, pathno);
+	flags |= NDP_F_PULL;
+	if (acks)
+		flags |= NDP_F_ACKS;
+	if (ndp_fin_acked(np))
+		flags |= NDP_F_LAST;
+	skb = ndp_make_control(np, type, flags, psn, pathno);
 	if (!skb)
 		return;
 	nh = (struct ndphdr *)skb->data;

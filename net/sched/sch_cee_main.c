@@ -213,6 +213,43 @@ static void cee_sample_queue(struct Qdisc *sch, const struct cee_config *cfg,
 		cee_cp_notify(&queue->cp, qdisc_dev(sch), skb, prio, &s);
 }
 
+/* A packet that somebody answers for is queued. */
+static void cee_accept(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+		       unsigned int prio)
+{
+	cee_mark(qdisc_priv(sch), cfg, skb, prio);
+	cee_append(sch, cfg, skb, prio);
+	if (cfg->prio[prio].qcn)
+		cee_sample_queue(sch, cfg, skb, prio);
+}
+
+/* Does the watchdog drop what comes for a priority? */
+static bool cee_storm_drops(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio)
+{
+	return cee_queue_paused(q, prio, ktime_get_ns()) && q->storm & BIT(prio) &&
+	       cfg->action == TCA_CEE_ACTION_DROP;
+}
+
+/* The packets that a GSO packet stands for.  Return: a list, NULL if it cannot be cut. */
+static struct sk_buff *cee_segments(struct cee_sched *q, struct sk_buff *skb)
+{
+	struct sk_buff *segs;
+
+	segs = skb_gso_segment(skb, netif_skb_features(skb) & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs))
+		return NULL;
+	q->gso_segmented++;
+	return segs;
+}
+
+/* A packet with a length of its own, not its GSO packet's or that of before. */
+static void cee_single(struct sk_buff *skb)
+{
+	skb_mark_not_on_list(skb);
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	compat_qdisc_single_segment(skb);
+}
+
 /* @owned: a socket pays for it, and waits. */
 static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 			   struct sk_buff **to_free)
@@ -220,17 +257,13 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 	struct cee_sched *q = qdisc_priv(sch);
 	const struct cee_config *cfg = rcu_dereference_bh(q->port->cfg);
 	unsigned int prio = cee_classify(skb, cfg);
-	bool paused = cee_queue_paused(q, prio, ktime_get_ns());
 
 	q->st[prio].in++;
-	if (paused && q->storm & BIT(prio) && cfg->action == TCA_CEE_ACTION_DROP)
+	if (cee_storm_drops(q, cfg, prio))
 		return cee_drop(skb, sch, &q->st[prio].drop_watchdog, to_free);
 	if (!cee_admit(sch, cfg, skb, prio, owned))
 		return qdisc_drop(skb, sch, to_free);
-	cee_mark(q, cfg, skb, prio);
-	cee_append(sch, cfg, skb, prio);
-	if (cfg->prio[prio].qcn)
-		cee_sample_queue(sch, cfg, skb, prio);
+	cee_accept(sch, cfg, skb, prio);
 	return NET_XMIT_SUCCESS;
 }
 
@@ -238,23 +271,18 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 			   struct sk_buff **to_free)
 {
-	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
 	struct cee_sched *q = qdisc_priv(sch);
-	struct sk_buff *seg, *segs, *next;
+	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
 	int best = NET_XMIT_DROP;
 	unsigned int prio;
 
-	segs = skb_gso_segment(skb, features);
-	if (IS_ERR_OR_NULL(segs)) {
+	if (!segs) {
 		prio = cee_classify(skb, rcu_dereference_bh(q->port->cfg));
 		q->st[prio].in++;
 		return cee_drop(skb, sch, &q->st[prio].drop_limit, to_free);
 	}
-	q->gso_segmented++;
 	skb_list_walk_safe(segs, seg, next) {
-		skb_mark_not_on_list(seg);
-		qdisc_skb_cb(seg)->pkt_len = seg->len;
-		compat_qdisc_single_segment(seg);
+		cee_single(seg);
 		if (cee_enqueue_one(seg, sch, owned, to_free) == NET_XMIT_SUCCESS)
 			best = NET_XMIT_SUCCESS;
 	}
@@ -411,8 +439,7 @@ static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struc
 {
 	struct cee_sched *q = qdisc_priv(sch);
 
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	compat_qdisc_single_segment(skb);
+	cee_single(skb);
 	*cee_cb(skb) = (struct cee_cb) {};
 	q->st[prio].in++;
 	if (dropping) {
@@ -421,31 +448,24 @@ static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struc
 		kfree_skb(skb);
 		return;
 	}
-	cee_mark(q, cfg, skb, prio);
-	cee_append(sch, cfg, skb, prio);
-	if (cfg->prio[prio].qcn)
-		cee_sample_queue(sch, cfg, skb, prio);
+	cee_accept(sch, cfg, skb, prio);
 }
 
 static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
 			      struct sk_buff *skb, unsigned int prio, bool dropping)
 {
-	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
-	struct sk_buff *seg, *segs = skb_gso_segment(skb, features), *next;
 	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
 
-	if (IS_ERR_OR_NULL(segs)) {
+	if (!segs) {
 		q->st[prio].in++;
 		q->st[prio].drop_limit++;
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		return;
 	}
-	q->gso_segmented++;
-	skb_list_walk_safe(segs, seg, next) {
-		skb_mark_not_on_list(seg);
+	skb_list_walk_safe(segs, seg, next)
 		cee_take_over(sch, cfg, seg, prio, dropping);
-	}
 	consume_skb(skb);
 }
 
@@ -474,8 +494,7 @@ static void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
 			skb = src->ops->pull(src, prio);
 			if (!skb)
 				break;
-			dropping = cee_queue_paused(q, prio, ktime_get_ns()) &&
-				   q->storm & BIT(prio) && cfg->action == TCA_CEE_ACTION_DROP;
+			dropping = cee_storm_drops(q, cfg, prio);
 			skb->dev = qdisc_dev(sch);
 			skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
 			if (skb_is_gso(skb))

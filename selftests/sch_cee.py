@@ -886,8 +886,8 @@ PARTS = (forwarding, headrooms, stacked, quanta, watchdog, weights, ecn, dynamic
 PLAN = 5 * 12 + 3 + 8 + 9 + 5 + 4 + 3 + 6 + 4 + 2 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
 
 
-def main(parts, plan):
-    """Some of the parts, or all and as many results as planned"""
+def run_parts(parts, plan, clean, failing=lambda: None):
+    """Some of the parts, or all and as many results as planned; clean() behind them"""
     seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
     random.seed(seed)
     say("SEED=%d" % seed)
@@ -896,16 +896,30 @@ def main(parts, plan):
         print("1..%d" % plan, flush=True)
     try:
         for part in chosen:
+            say(part.__name__)
             part()
+    except RuntimeError:
+        failing()
+        raise
     finally:
-        destroy()
-    unload()
+        clean()
+    return chosen
+
+
+def verdict(parts, chosen, plan):
+    """Exit code, of results that were planned or are counted now"""
     if len(chosen) < len(parts):
         print("1..%d" % len(results), flush=True)
     elif len(results) != plan:
         say("planned %d results, gave %d" % (plan, len(results)))
         return 1
     return 0 if all(results) else 1
+
+
+def main(parts, plan):
+    chosen = run_parts(parts, plan, destroy)
+    unload()
+    return verdict(parts, chosen, plan)
 
 
 if __name__ == "__main__":

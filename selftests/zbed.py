@@ -17,21 +17,11 @@ import subprocess
 import threading
 import time
 
+from sch_cee import SO_RCVBUFFORCE, SO_SNDBUFFORCE, VIRTUAL, ip, names, tc
 from sch_ndp import inside, run, wait_until
 
-VIRTUAL = os.path.exists("/proc/exitcode")
-SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
 TCP_INFO = 11
-names = {}
 count = 0
-
-
-def ip(node, args):
-    return run("ip -n %s %s" % (names[node], args))
-
-
-def tc(node, args):
-    return run("tc -n %s %s" % (names[node], args))
 
 
 def bridge(args):

@@ -6,9 +6,7 @@
 # Where time is virtual the rates of containers and wires are exact; elsewhere they are
 # low, and what would hang on the machine's speed is not asked.
 
-import os
 import random
-import re
 import socket
 import subprocess
 import sys
@@ -16,7 +14,8 @@ import threading
 import time
 
 import zbed
-from sch_ndp import check, inside, results, run, same, say, wait_until
+from sch_cee import run_parts, verdict
+from sch_ndp import check, inside, run, same, say, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, cee,
                   container, destroy, drops, ip, jain, mac, names, neighbours, port, qdisc_drops,
                   rate_of, refused, settle, switch, tc)
@@ -672,30 +671,14 @@ PARTS = (options, udp_two_to_one, sleeping, tcp_two_to_one, victim, weights, pri
 PLAN = 93 if VIRTUAL else 92
 
 
+def what_ports_say():
+    for dev, p in all_ports().items():
+        say("%s: %s" % (dev, {k: v for k, v in p.items() if v}))
+
+
 def main():
-    seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
-    random.seed(seed)
-    say("SEED=%d" % seed)
-    chosen = [p for p in PARTS if re.fullmatch(os.environ.get("PARTS", ".*"), p.__name__)]
-    if len(chosen) == len(PARTS):
-        print("1..%d" % PLAN, flush=True)
-    try:
-        for part in chosen:
-            say(part.__name__)
-            part()
-    except RuntimeError:
-        # What the ports say of it
-        for dev, p in all_ports().items():
-            say("%s: %s" % (dev, {k: v for k, v in p.items() if v}))
-        raise
-    finally:
-        destroy()
-    if len(chosen) < len(PARTS):
-        print("1..%d" % len(results), flush=True)
-    elif len(results) != PLAN:
-        say("planned %d results, gave %d" % (PLAN, len(results)))
-        return 1
-    return 0 if all(results) else 1
+    chosen = run_parts(PARTS, PLAN, destroy, what_ports_say)
+    return verdict(PARTS, chosen, PLAN)
 
 
 if __name__ == "__main__":

@@ -96,23 +96,44 @@ static inline void tell_acks(const struct packet *p, __u32 psn, __u32 first, __u
 	arrive(&answer);
 }
 
-/* One byte of DATA, the connection's @off-th packet. */
-static inline void drop_by_drop(const struct packet *opening, __u32 off)
+/* Make DATA of @p: one byte, its direction's @off-th packet, which has PSN 1000 first. */
+static inline void make_data(struct packet *p, __u32 off, int flags)
 {
-	struct packet p = *opening;
-	struct header *h = ndp_of(&p);
+	struct header *h = ndp_of(p);
 	__u32 crc;
 
-	resize(&p, HDR_LEN + CRC_LEN + 1);
-	h->flags = off ? 0 : SYN;
+	resize(p, HDR_LEN + CRC_LEN + 1);
+	h->flags = flags;
 	h->len = htons(1);
 	h->psn = htonl(off + 1000);
 	h->psn_off = htonl(off);
 	*((__u8 *)(h + 1) + CRC_LEN) = byte_at(off);
 	crc = htonl(crc32c((__u8 *)(h + 1) + CRC_LEN, 1));
 	memcpy(h + 1, &crc, sizeof(crc));
+}
+
+/* One byte of DATA, the connection's @off-th packet. */
+static inline void drop_by_drop(const struct packet *opening, __u32 off)
+{
+	struct packet p = *opening;
+
+	make_data(&p, off, off ? 0 : SYN);
 	seal(&p);
 	arrive(&p);
+}
+
+/* The same to who sent @p, with @window; not @whole: trimmed. */
+static inline void tell_data(const struct packet *p, __u32 off, int flags, __u32 window,
+			     bool whole)
+{
+	struct packet data = answer_to(p, DATA, 0, 0, 0, window);
+
+	make_data(&data, off, flags);
+	set_dscp(&data, whole ? DSCP_DATA : DSCP_TRIMMED);
+	if (!whole)
+		resize(&data, HDR_LEN + CRC_LEN);
+	seal(&data);
+	arrive(&data);
 }
 
 /* The first packet of a connection that a socket of the far end opens, and no more. */

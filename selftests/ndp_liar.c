@@ -197,6 +197,65 @@ TEST_F(liar, names_many_in_one_ack)
 	EXPECT_EQ(n - 6, in_flight(self->s));
 }
 
+/* DATA and FIN may carry an ACK of all below a number: of what was sent, and no more. */
+TEST_F(liar, acknowledges_by_data)
+{
+	struct packet *opening = &heard.first[DATA];
+	__u32 first = psn_of(opening);
+	unsigned int n = in_flight(self->s);
+	struct packet fin;
+
+	ASSERT_LT(7, n);
+	tell_data(opening, 0, CUM, first + n + 1, true);
+	tell_data(opening, 1, CUM, first - 1, true);
+	tell_data(opening, 2, 0, first + 3, true);
+	EXPECT_EQ(n, in_flight(self->s));
+	EXPECT_EQ(0, stat_of(NEAR, "AckRodeIn"));
+	tell_data(opening, 3, CUM, first + 3, true);
+	EXPECT_EQ(n - 3, in_flight(self->s));
+	/* A header alone carries it too. */
+	tell_data(opening, 4, CUM, first + 4, false);
+	EXPECT_EQ(n - 4, in_flight(self->s));
+	fin = answer_to(opening, FIN, CUM, 1005, 5, first + 5);
+	ndp_of(&fin)->len = 0;
+	seal(&fin);
+	arrive(&fin);
+	EXPECT_EQ(n - 5, in_flight(self->s));
+	EXPECT_EQ(3, stat_of(NEAR, "AckRodeIn"));
+}
+
+/* The ACK of one packet waits if its sender says that it may, and no longer. */
+TEST_F(liar, is_answered_later)
+{
+	struct packet *opening = &heard.first[DATA];
+	int i, acks;
+
+	tell_data(opening, 0, LAST, 0, true);
+	forward_packets(10);
+	EXPECT_EQ(1, heard.count[ACK]);
+	for (i = 1; i < 4; i++) {
+		acks = heard.count[ACK];
+		tell_data(opening, i, LAST | LATER, 0, true);
+		forward_packets(10);
+		if (virtual_time())
+			EXPECT_EQ(acks, heard.count[ACK]);
+		settle();
+		EXPECT_EQ(acks + 1, heard.count[ACK]);
+		EXPECT_EQ(1000U + i, psn_of(&heard.last[ACK]));
+	}
+	/* A second one has both acknowledged, and what comes behind a gap does not wait. */
+	tell_data(opening, 4, LAST | LATER, 0, true);
+	tell_data(opening, 5, LAST | LATER, 0, true);
+	forward_packets(10);
+	EXPECT_EQ(acks + 2, heard.count[ACK]);
+	tell_data(opening, 7, LAST | LATER, 0, true);
+	forward_packets(10);
+	EXPECT_EQ(acks + 3, heard.count[ACK]);
+	tell_data(opening, 6, LAST | LATER, 0, true);
+	settle();
+	EXPECT_EQ(acks + 4, heard.count[ACK]);
+}
+
 /* All of it goes, paced by the liar's own answers: that is the liar's loss. */
 TEST_F_TIMEOUT(liar, acknowledges_what_it_throws_away, LONG)
 {

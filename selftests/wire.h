@@ -23,6 +23,8 @@ enum {
 	TOKEN = EOM,	/* of COOKIE */
 	ACKS = EOM,	/* of ACK */
 	BOM = ECE,	/* of DATA */
+	CUM = SYNC,	/* of NDP's DATA and FIN */
+	LATER = ECE,	/* of the same */
 };
 
 enum { FROM_ACCEPTOR = 0x10 };

@@ -138,6 +138,10 @@ enum ndp_type {
  * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
  *		to be accepted by one that listens for such
+ * @NDP_F_LATER: the bit of NDP_F_ECE in NDP's own DATA and FIN: nobody waits for the ACK, it
+ *		may ride on what you send next
+ * @NDP_F_CUM:	the bit of NDP_F_SYNC in the same: such an ACK rides here; @window is the PSN
+ *		below which all of yours have arrived
  */
 enum ndp_flags {
 	NDP_F_SYN	= 0x01,
@@ -153,6 +157,8 @@ enum ndp_flags {
 	NDP_F_ACKS	= NDP_F_EOM,
 	NDP_F_MSG	= NDP_F_PULL,
 	NDP_F_BOM	= NDP_F_ECE,
+	NDP_F_LATER	= NDP_F_ECE,
+	NDP_F_CUM	= NDP_F_SYNC,
 };
 
 /* Fields of ndphdr.vdt: version (3 bits), direction (1), type (4). */
@@ -185,7 +191,8 @@ enum ndp_flags {
  *		PSN below which all have arrived.  COOKIE: upper half of it
  * @reason:	RST: &enum ndp_reason
  * @value:	SIGNAL: its transport's
- * @window:	bytes that the sender of this packet has room for.  COOKIE: lower half
+ * @window:	bytes that the sender of this packet has room for; see NDP_F_CUM.  COOKIE:
+ *		lower half
  */
 struct ndphdr {
 	__u8	vdt;

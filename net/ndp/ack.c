@@ -5,8 +5,13 @@
  * Every DATA packet is answered (NDP paper, section 3.2).  A packet of its own for each
  * answer costs as much as the DATA: where the processor is the limit, that is what limits.
  * Packets that one receiving softirq takes in are therefore acknowledged by one ACK, which
- * leaves behind that softirq and names up to 64 of them (struct ndp_acks).  No timer is
- * waited for: where packets come one by one each has its ACK as it comes.
+ * leaves behind that softirq and names up to 64 of them (struct ndp_acks).
+ *
+ * A packet behind which the peer has nothing (LAST) is mostly a request or an answer, and a
+ * FIN asks for one: what the application does upon it leaves soon as DATA or FIN, and carries
+ * the ACK (NDP_F_CUM).  One such packet, and a FIN behind it, wait for that, but no longer
+ * than NDP_ACK_DELAY, and only if the peer says that nothing waits for the ACK there
+ * (NDP_F_LATER).  No pull is owed then that the ACK would tell.
  *
  * A packet that was sent again or is marked (ECN), one behind which the peer has nothing
  * (LAST), and a FIN are acknowledged at once, with all that wait; so are those that arrive
@@ -14,13 +19,16 @@
  * Trimmed packets are NACKed one by one: the sender acts upon each.  A transport without
  * credit is told of each packet by an ACK of its own, which is its clock.
  *
- * Non-goals: delayed ACKs.
+ * Non-goals: ACKs delayed until there are several.
  */
 #include <linux/crc32c.h>
 #include "transport.h"
 
 /* Packets that a struct ndp_acks can name. */
 #define NDP_ACKS_MAX	64
+
+/* An application's answer is waited for so long; well below the least timeout. */
+#define NDP_ACK_DELAY	(200 * NDP_USEC)
 
 /* CRC of what an ACK says behind its header, as it stands on the wire. */
 static __be32 ndp_acks_crc(const struct ndp_acks *acks)
@@ -50,6 +58,13 @@ static void ndp_ack_add(struct ndp_sock *np, u32 psn)
 	np->ack_map |= 1ULL << (psn - np->ack_first);
 }
 
+/* No ACK waits any more. */
+static void ndp_ack_forget(struct ndp_sock *np)
+{
+	np->ack_map = 0;
+	np->ack_at = 0;
+}
+
 /* Send the ACK of @psn, and with it those that wait.  @psn is one of them. */
 static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 {
@@ -59,7 +74,7 @@ static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 	};
 	bool several = np->ack_map & (np->ack_map - 1);
 
-	np->ack_map = 0;
+	ndp_ack_forget(np);
 	acks.crc = several ? ndp_acks_crc(&acks) : 0;
 	ndp_send_answer(np, NDP_ACK, psn, path, flags, several ? &acks : NULL);
 }
@@ -73,19 +88,62 @@ static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 void ndp_ack_flush(struct ndp_sock *np)
 {
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE)
-		np->ack_map = 0;
+		ndp_ack_forget(np);
 	if (np->ack_map)
 		ndp_ack_send(np, np->ack_psn, np->ack_path, 0);
 }
 
+/**
+ * ndp_ack_ride - DATA or FIN is about to leave: it carries the ACK that waits for it
+ * @np:		connection
+ * @nh:		header of that packet, complete
+ *
+ * Context: np->lock held, softirqs off.
+ * Return: it does; ndp_ack_rode() once it has left.
+ */
+bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh)
+{
+	if (!np->ack_at)
+		return false;
+	nh->flags |= NDP_F_CUM;
+	nh->window = htonl(np->rcv_nxt);
+	return true;
+}
+
+/**
+ * ndp_ack_rode - what carries the ACK has left
+ * @np:		connection
+ *
+ * Context: np->lock held, softirqs off.
+ */
+void ndp_ack_rode(struct ndp_sock *np)
+{
+	ndp_ack_forget(np);
+	NDP_INC(sock_net(ndp_to_sk(np)), ACK_RODE_OUT);
+}
+
 /* May the ACK of a packet that was queued wait for the end of the softirq? */
-static bool ndp_ack_may_wait(const struct ndp_sock *np, const struct ndphdr *nh,
-			     u8 flags)
+static bool ndp_ack_may_wait(const struct ndp_sock *np, const struct ndphdr *nh)
 {
 	if (ntohl(nh->psn) == np->irs || np->rcv_nxt == np->irs)
 		return false;
-	return np->tp->credit && ndp_hdr_type(nh) == NDP_DATA &&
-	       !(nh->flags & NDP_F_LAST) && !flags && !np->rcv_fin;
+	return ndp_hdr_type(nh) == NDP_DATA && !np->rcv_fin &&
+	       (!(nh->flags & NDP_F_LAST) || np->ack_at);
+}
+
+/*
+ * May it wait for the application's answer?  Once our own FIN is sent nothing follows that
+ * could carry the ACK.
+ */
+static bool ndp_ack_may_ride(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool fin = ndp_hdr_type(nh) == NDP_FIN;
+
+	if (!(nh->flags & NDP_F_LATER) || !(fin || nh->len) || np->fin_sent)
+		return false;
+	if (np->ack_map && !(np->ack_at && fin))
+		return false;
+	return np->rcv_last && !ndp_has_gap(np);
 }
 
 /**
@@ -94,22 +152,31 @@ static bool ndp_ack_may_wait(const struct ndp_sock *np, const struct ndphdr *nh,
  * @nh:		its header
  * @flags:	NDP_F_RTX, NDP_F_ECE or 0
  *
- * Context: np->lock held, softirq; the caller has a reference.
+ * Context: np->lock held, softirq; the caller has a reference, and calls ndp_output().
  */
 void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags)
 {
+	bool may = np->tp->credit && !flags;
+	bool ride = may && ndp_ack_may_ride(np, nh);
+	bool wait = may && !ride && ndp_ack_may_wait(np, nh);
 	u32 psn = ntohl(nh->psn);
 	u16 path = ntohs(nh->path);
 
 	if (!ndp_ack_fits(np, psn))
 		ndp_ack_flush(np);
 	ndp_ack_add(np, psn);
-	if (!ndp_ack_may_wait(np, nh, flags)) {
+	if (!ride && !wait) {
 		ndp_ack_send(np, psn, path, flags);
 		return;
 	}
 	np->ack_psn = psn;
 	np->ack_path = path;
+	if (ride) {
+		np->ack_at = np->ack_at ?: ktime_get_ns() + NDP_ACK_DELAY;
+		return;
+	}
+	/* There are several: they wait for nobody's answer. */
+	np->ack_at = 0;
 	ndp_tasklet_schedule(np);
 }
 

@@ -35,16 +35,16 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 }
 
 /*
- * All that we sent is acknowledged, our FIN included, and so is the peer's: it
- * may have been told before that was so, tell it that we are done.
+ * All that we sent is acknowledged, our FIN included, and so is the peer's.  An acceptor
+ * may have been told before that was so: tell it that we are done, for its tombstone's sake.
  */
 static void ndp_tell_done(struct ndp_sock *np)
 {
 	if (!ndp_fin_acked(np))
 		return;
-	if (np->rcv_fin)
+	if (np->rcv_fin && !np->acceptor)
 		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, 0, NULL);
-	else if (np->orphan_since)
+	else if (!np->rcv_fin && np->orphan_since)
 		ndp_orphan_limit(np, true);
 }
 
@@ -83,6 +83,40 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 		ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, true);
 	}
+}
+
+/**
+ * ndp_rcv_riding - DATA or FIN carries an ACK
+ * @np:		connection
+ * @nh:		its header, with NDP_F_CUM
+ *
+ * It is that of the packet below the number, and of all before it.
+ *
+ * Context: np->lock held, softirq; the caller has a reference.  May end the connection.
+ */
+void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	bool done = ndp_fin_acked(np);
+	u32 cum = ntohl(nh->window);
+	u32 una = np->snd_una;
+	struct sk_buff *skb;
+
+	if (ndp_is_unverified(np))
+		return;
+	skb = ndp_tx_find(np, cum - 1);
+	if (skb) {
+		if (!ndp_tx_cb(skb)->rtx)
+			ndp_rtt_answer(np, ndp_tx_cb(skb));
+		ndp_path_good(np, ndp_tx_cb(skb)->path);
+		ndp_ack_packet(np, skb, false);
+	}
+	ndp_rcv_cumulative(np, cum);
+	if (np->snd_una == una)
+		return;
+	np->counters.acks_in++;
+	NDP_INC(sock_net(ndp_to_sk(np)), ACK_RODE_IN);
+	/* The peer's FIN is about to be taken, and its own ACK tells that we are done. */
+	ndp_acked(np, done || ndp_hdr_type(nh) == NDP_FIN);
 }
 
 /*

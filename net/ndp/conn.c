@@ -73,7 +73,8 @@ static void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 		tomb->rcv_nxt = np->rcv_nxt;
 		tomb->aborted = aborted;
 		ndp_entry_replace(&np->entry, &tomb->entry);
-		ndp_tomb_start(nn, tomb, np->peer_done);
+		/* An initiator's end cannot be opened again, and is not told when to forget. */
+		ndp_tomb_start(nn, tomb, np->peer_done || !(np->acceptor || aborted));
 	} else {
 		ndp_entry_remove(&np->entry);
 	}
@@ -222,8 +223,11 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 
 	if (sk->sk_state == TCP_CLOSE)
 		return;
-	if (tell && (np->opened || np->acceptor))
+	if (tell && (np->opened || np->acceptor)) {
+		/* An initiator that was not answered yet takes it for a refusal. */
+		ndp_ack_flush(np);
 		ndp_send_rst(np);
+	}
 	ndp_set_state(sk, TCP_CLOSE);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (err)

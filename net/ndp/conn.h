@@ -187,6 +187,8 @@ void ndp_verify_net_exit(struct ndp_net *nn);
 /* ack.c */
 void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags);
 void ndp_ack_flush(struct ndp_sock *np);
+bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh);
+void ndp_ack_rode(struct ndp_sock *np);
 u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first);
 
 /* output.c */
@@ -213,6 +215,7 @@ bool ndp_rcv_after_close(struct ndp_sock *np, const struct sk_buff *skb);
 /* answer.c */
 void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh);
+void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh);
 
 /* timer.c */
 enum hrtimer_restart ndp_timer(struct hrtimer *t);

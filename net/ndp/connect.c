@@ -66,7 +66,7 @@ static int ndp_connect_hash(struct ndp_sock *np)
 	int err;
 
 	memset(&np->entry.key, 0, sizeof(np->entry.key));
-	get_random_bytes(&np->entry.key.conn_id, sizeof(__be64));
+	np->entry.key.conn_id = cpu_to_be64(get_random_u64());
 	np->entry.key.net = sock_net(&inet->sk);
 	np->entry.key.iport = inet->inet_sport;
 	np->entry.key.aport = inet->inet_dport;

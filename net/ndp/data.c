@@ -137,6 +137,13 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
+	if (np->tp->credit && nh->flags & NDP_F_CUM) {
+		ndp_rcv_riding(np, nh);
+		if (ndp_to_sk(np)->sk_state == TCP_CLOSE) {
+			ndp_drop(net, skb, NDP_STAT_DROP_CLOSED);
+			return;
+		}
+	}
 	if (ndp_hdr_type(nh) == NDP_FIN)
 		NDP_INC(net, FIN_IN);
 	else if (!nh->len)

@@ -20,6 +20,8 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 		at = ndp_tx_cb(skb)->sent_at + ndp_rto(np);
 	if (np->probe_at)
 		at = min(at, np->probe_at);
+	if (np->ack_at)
+		at = min(at, np->ack_at);
 	if (np->syn_at)
 		at = min(at, np->syn_at);
 	if (np->cork_at)
@@ -65,6 +67,7 @@ void ndp_timer_update(struct ndp_sock *np)
  */
 void ndp_timer_stop(struct ndp_sock *np)
 {
+	np->ack_at = 0;
 	np->probe_at = 0;
 	np->syn_at = 0;
 	np->cork_at = 0;

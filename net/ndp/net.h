@@ -19,6 +19,7 @@
 struct ndp_transport;
 
 #define NDP_MSEC		((u64)NSEC_PER_MSEC)
+#define NDP_USEC		((u64)NSEC_PER_USEC)
 
 /* A peer that has been silent for so long is given up. */
 #define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
@@ -37,6 +38,7 @@ enum ndp_stat {
 	NDP_STAT_DATA_RTX,
 	NDP_STAT_ACK_OUT,
 	NDP_STAT_ACK_JOINED_OUT,
+	NDP_STAT_ACK_RODE_OUT,
 	NDP_STAT_NACK_OUT,
 	NDP_STAT_PULL_OUT,
 	NDP_STAT_PULLED_OUT,
@@ -57,6 +59,7 @@ enum ndp_stat {
 	NDP_STAT_DUP_IN,
 	NDP_STAT_ACK_IN,
 	NDP_STAT_ACK_JOINED_IN,
+	NDP_STAT_ACK_RODE_IN,
 	NDP_STAT_NACK_IN,
 	NDP_STAT_PULL_IN,
 	NDP_STAT_PULLED_IN,

@@ -98,8 +98,11 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 		if (val < 0 || val > NDP_IW_MAX)
 			return -EINVAL;
 		np->iw_opt = val;
-		if (val && READ_ONCE(np->peer) && !np->opened)
+		if (val && READ_ONCE(np->peer) && !np->opened) {
 			np->iw = val;
+			/* Nothing was sent, so that no answer has told the peer's room. */
+			np->snd_window = max(np->snd_window, np->iw * np->mss);
+		}
 		return 0;
 	case NDP_SYNC_CONNECT:
 		if (READ_ONCE(np->peer))

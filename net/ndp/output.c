@@ -63,9 +63,27 @@ static bool ndp_qdisc_full(struct ndp_sock *np)
 	return false;
 }
 
-static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
+/*
+ * May the ACK of a packet wait for what the peer's application sends upon it?  Not while
+ * something waits for that ACK here: the window, the send buffer, a close that lingers, or
+ * the limit on what an unverified peer is sent.
+ */
+static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *skb)
+{
+	const struct ndp_tx_cb *cb = ndp_tx_cb((struct sk_buff *)skb);
+	const struct sock *sk = &np->inet.sk;
+	u32 window = min(np->iw * np->mss, np->snd_window);
+
+	if (!np->tp->credit || cb->rtx || !(cb->flags & NDP_F_LAST) ||
+	    ndp_is_unverified(np) || sock_flag(sk, SOCK_LINGER))
+		return false;
+	return np->flight_bytes + skb->len + np->mss <= window && sk_stream_is_writeable(sk);
+}
+
+static u8 ndp_data_flags(const struct ndp_sock *np, const struct sk_buff *skb,
 			 bool pushed)
 {
+	const struct ndp_tx_cb *cb = ndp_tx_cb((struct sk_buff *)skb);
 	bool opening = ndp_to_sk((struct ndp_sock *)np)->sk_state ==
 		       TCP_SYN_SENT;
 	u8 flags = cb->flags;
@@ -76,6 +94,8 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct ndp_tx_cb *cb,
 		flags |= NDP_F_RTX;
 	if (opening || pushed)
 		flags |= NDP_F_SYN;
+	if (ndp_ack_may_tarry(np, skb))
+		flags |= NDP_F_LATER;
 	return flags;
 }
 
@@ -169,6 +189,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	u32 limit = ndp_mtu_limit(np);
 	struct sk_buff *out;
 	struct ndphdr *nh;
+	bool rides = false;
 	int err = -ENOMEM;
 	u16 pathno;
 
@@ -180,16 +201,19 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 		if (skb->len)
 			*(__be32 *)skb_push(out, NDP_CRC_LEN) = cb->crc;
 		nh = ndp_put_header(np, out, cb->fin ? NDP_FIN : NDP_DATA,
-				    ndp_data_flags(np, cb, pushed), cb->psn,
+				    ndp_data_flags(np, skb, pushed), cb->psn,
 				    pathno);
 		nh->len = htons(skb->len);
 		nh->origin = ndp_hdr_origin(np->tp->id, cb->psn - np->isn);
+		rides = ndp_ack_ride(np, nh);
 		ndp_count_data(np, skb, pushed);
 		departs = ndp_departs(np, out, skb->len, now);
 		cb->tx_seq = np->tx_seq++;
 		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :
 							  NDP_DSCP_DATA, limit);
 	}
+	if (rides && !err)
+		ndp_ack_rode(np);
 	cb->path = pathno;
 	cb->local_drop = !!err;
 	cb->limited = !!limit;

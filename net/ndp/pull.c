@@ -349,18 +349,21 @@ static bool ndp_window_opened(struct ndp_sock *np)
 {
 	u32 window;
 
+	/* Until it is told it counts on an initial window, and is told when that is refused. */
+	if (!ndp_pull(np)->told_any)
+		return false;
 	if (!np->rcv_last || np->rcv_fin || ndp_has_gap(np))
 		return false;
 	window = ndp_window(np);
 	return window && window >= 2ULL * np->rcv_window;
 }
 
-/* Were pulls granted of which no ACK that waits will tell (ack.c)? */
+/* Were pulls granted of which no ACK will tell behind this softirq (ack.c)? */
 static bool ndp_pull_untold(const struct ndp_sock *np)
 {
 	const struct ndp_pull_state *ps = ndp_pull(np);
 
-	return ps->told != ps->sent && !np->ack_map;
+	return ps->told != ps->sent && (!np->ack_map || np->ack_at);
 }
 
 /**

@@ -104,9 +104,7 @@ struct ndp_sock {
 	bool			timer_held;
 
 	/* A packet has left the local qdisc: any processor, no lock; may outlast a connection. */
-	/**
-	 * @tx_departed: of them, gone from it; written by the skb destructor, no lock
-	 */
+	/** @tx_departed: of them, gone from it; written by the skb destructor, no lock */
 	atomic_t		tx_departed ____cacheline_aligned;
 	/** @throttled: enough of ours is in the qdisc; its leaving goes on */
 	bool			throttled;
@@ -291,12 +289,14 @@ struct ndp_sock {
 	u32			told_cum;
 	/** @told_psn: and its PSN */
 	u32			told_psn;
-	/** @ack_map: packets whose ACK waits for the tasklet, from @ack_first on (ack.c) */
+	/** @ack_map: packets whose ACK waits, from @ack_first on (ack.c) */
 	u64			ack_map;
 	u32			ack_first;
-	/** @ack_psn: the one of them that came last; its path as on the wire */
+	/** @ack_psn: the one of them that the ACK answers; its path as on the wire */
 	u32			ack_psn;
 	u16			ack_path;
+	/** @ack_at: they wait for what the application writes, until then; 0: they do not */
+	u64			ack_at;
 	/** @irs_known: @irs is valid */
 	bool			irs_known;
 	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */

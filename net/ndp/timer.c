@@ -139,6 +139,8 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 		ndp_conn_abort(np, ETIMEDOUT, false);
 		return;
 	}
+	if (np->ack_at && np->ack_at <= now)
+		ndp_ack_flush(np);
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);

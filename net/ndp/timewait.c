@@ -8,7 +8,8 @@
  * until no copy can be left: twice the maximum segment lifetime once the peer
  * has told that it has nothing unacknowledged (ACK with LAST), else the time
  * after which the peer gives up retransmitting, plus that.  It also answers
- * the peer, which may have missed our last ACK.
+ * the peer, which may have missed our last ACK; that is all that an initiator's is for, and
+ * an orderly end leaves it the shorter time.
  *
  * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of
  * them, what arrives opens by cookies only, and their connections leave none

@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 62
+tap_plan 65
 
 # refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
 refused() { says "$1" "$2" "$3" timeout 200 ndp_bench "${@:4}"; }
@@ -48,6 +48,13 @@ is "the ports' counters add up" "$(json "$TMP/json" \
 	'[(lambda p: p["data_in"] == p["data_sent"] + p.get("trimmed_arrival", 0) +
 	   p.get("trimmed_tail", 0) + p.get("drop_data", 0))(ports["host"]),
 	  ports["host"]["data_sent_bytes"] >= 21 * 95000]')" "[True, True]"
+check "rounds on one connection" timeout 200 ndp_bench -H "$TMP/hosts" --ports "$TMP/ports" \
+	-g incast:7 -s 20K --reply 5000 --rounds 4 --verify
+cp "$TMP/check" "$TMP/json"
+is "all rounds of all flows" "$(json "$TMP/json" \
+	'[total["flows"], total["done"], total["failed"],
+	  7 * 4 * 25000 <= ports["host"]["data_sent_bytes"] <= 7 * 5 * 25000]')" \
+	"[7, 7, 0, True]"
 check "a permutation" timeout 200 ndp_bench -H "$TMP/hosts" -g permutation -s 50K --verify -r 3
 is "everyone sends and receives" "$(json "$TMP/check" \
 	'[len({f[end] for f in flows.values()}) for end in ("src", "dst")]')" "[8, 8]"
@@ -92,6 +99,7 @@ refused "no such pattern" 2 "is not permutation" -H "$TMP/hosts" -g everyone
 refused "no such protocol" 2 "not one of ndp, tcp" -H "$TMP/hosts" -g permutation -p sctp
 refused "no number" 2 "not a number" -H "$TMP/hosts" -g permutation --size many
 refused "endless without an end" 2 "need --time" -H "$TMP/hosts" -g permutation
+refused "rounds of nothing" 2 "needs --reply" -H "$TMP/hosts" -g permutation -s 1 --rounds 2
 refused "no such host" 1 "from host 0 to 9, of 8" -H "$TMP/hosts" -f <(echo "0->9 id 1")
 refused "not a flow" 1 "line 2: not" -H "$TMP/hosts" -f <(printf '0->1 size 5\n0->1 bytes 5\n')
 refused "no such port" 1 "port eth7" -H "$TMP/hosts" -g permutation -s 1 \

@@ -99,6 +99,7 @@ struct flow {
 	struct end	tx, rx;
 	__u64		sent, got;
 	__s64		replied, answered;
+	__s64		rounds;		/* of --reply that are over */
 	__u64		*series;	/* bytes received, per bin */
 	__u64		got_warm;	/* of that, before the measurement began */
 	__s64		first, finish, acked;
@@ -126,12 +127,13 @@ static struct {
 	double		load;
 	double		rate;
 	__s64		repeat;
+	__s64		rounds;
 	__s64		prefer;
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
 	bool		strangers;
-} opt = { .seed = 1, .port = 5000, .repeat = 1, .rate = 10 };
+} opt = { .seed = 1, .port = 5000, .repeat = 1, .rounds = 1, .rate = 10 };
 
 /* Flow sizes: what share of the flows has at most so many bytes. */
 struct sizes {
@@ -188,6 +190,7 @@ static void usage(FILE *to)
 	      "      --rate GBPS       of the hosts' links, for --load (default 10)\n"
 	      "      --repeat N        each flow so many times, one after another\n"
 	      "      --reply BYTES     the receiver answers each flow; it ends with the answer\n"
+	      "      --rounds N        of that, on one connection\n"
 	      "  -t, --time MS         end after so long (needed for endless flows)\n"
 	      "  -w, --warmup MS       endless flows: measure from here on\n"
 	      "  -r, --seed N          of generated flows (default 1)\n"
@@ -738,6 +741,16 @@ static void end_flow(struct flow *f)
 	}
 }
 
+static bool any_remote(void)
+{
+	int i;
+
+	for (i = 0; i < n_hosts; i++)
+		if (hosts[i].remote)
+			return true;
+	return false;
+}
+
 static bool all_done(const struct flow *f)
 {
 	return f->failed || (f->finish && (!opt.acked || f->acked));
@@ -754,9 +767,17 @@ static void send_reply(struct flow *f)
 		fail(f, "replying");
 	if (done > 0)
 		f->replied += done;
+	if (f->replied == opt.reply && f->rounds + 1 < opt.rounds) {
+		f->replied = 0;
+		f->got = 0;
+		watch(&f->rx, EPOLLIN, EPOLL_CTL_MOD);
+		return;
+	}
 	/* What is left is the end, which a sender on another machine says. */
 	watch(&f->rx, f->replied < opt.reply ? EPOLLOUT : EPOLLIN | EPOLLET, EPOLL_CTL_MOD);
 }
+
+static void send_some(struct flow *f);
 
 static void take_reply(struct flow *f)
 {
@@ -767,10 +788,18 @@ static void take_reply(struct flow *f)
 		f->answered += n;
 	else if (!n || errno != EAGAIN)
 		fail(f, "the reply");
-	if (f->answered == opt.reply) {
-		f->got = f->sent;
-		f->finish = now;
+	if (f->answered < opt.reply)
+		return;
+	if (++f->rounds < opt.rounds) {
+		f->answered = 0;
+		f->sent = 0;
+		send_some(f);
+		if (f->sent < f->size)
+			watch(&f->tx, EPOLLOUT, EPOLL_CTL_MOD);
+		return;
 	}
+	f->got = f->sent;
+	f->finish = now;
 }
 
 static void note_acked(struct flow *f)
@@ -1362,6 +1391,7 @@ static const struct {
 	{ 'F', "flow", &opt.prefer, 1 },
 	{ 'n', "repetitions", &opt.repeat, 1 },
 	{ 'A', "reply", &opt.reply, 1 },
+	{ 'N', "rounds", &opt.rounds, 1 },
 };
 
 static bool set_number(int letter, const char *text)
@@ -1442,6 +1472,7 @@ static void parse(int argc, char **argv)
 		{ "rate", required_argument, NULL, 'R' },
 		{ "repeat", required_argument, NULL, 'n' },
 		{ "reply", required_argument, NULL, 'A' },
+		{ "rounds", required_argument, NULL, 'N' },
 		{ "series", required_argument, NULL, 'b' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "acked", no_argument, NULL, 'a' },
@@ -1488,6 +1519,8 @@ int main(int argc, char **argv)
 	}
 	if ((endless || opt.bin) && (!opt.time || opt.warmup >= opt.time))
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
+	if (opt.rounds > 1 && (!opt.reply || opt.acked || any_remote()))
+		errx(EXIT_USAGE, "--rounds needs --reply, without --acked, and hosts of this machine");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
 	if (opt.prefer && !over_ndp(opt.proto))

@@ -5,8 +5,8 @@
  * Such a switch (zswitch) must not push frames into a qdisc, which would have to drop or
  * to hold them in one queue for all inputs: it keeps a queue for each input, and the port
  * pulls.  dequeue sees to it that each priority has a frame here if the switch has one
- * (cee_refill() in sch_cee_main.c), so pauses, ETS, rate, marks and the watchdog act upon
- * these frames as upon all others.  What is here of the switch's is one frame of each
+ * (cee_refill()), so pauses, ETS, rate, marks and the watchdog act upon these frames as
+ * upon all others.  What is here of the switch's is one frame of each
  * priority, or the segments of one GSO packet: that much is charged to nobody.
  *
  * Sources are listed by device whether or not it has sch_cee, since either may come
@@ -17,6 +17,7 @@
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include "cee_queue.h"
 #include "sch_cee.h"
 
 static LIST_HEAD(cee_sources);
@@ -185,6 +186,84 @@ void cee_ingress_uncharge(struct cee_set *set, unsigned int prio, u32 len)
 	cee_set_put(set);
 }
 EXPORT_SYMBOL_GPL(cee_ingress_uncharge);
+
+/* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
+static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+			  unsigned int prio, bool dropping)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	cee_single(skb);
+	*cee_cb(skb) = (struct cee_cb) {};
+	q->st[prio].in++;
+	if (dropping) {
+		q->st[prio].drop_watchdog++;
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+		return;
+	}
+	cee_accept(sch, cfg, skb, prio);
+}
+
+static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
+			      struct sk_buff *skb, unsigned int prio, bool dropping)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
+
+	if (!segs) {
+		q->st[prio].in++;
+		q->st[prio].drop_limit++;
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+		return;
+	}
+	skb_list_walk_safe(segs, seg, next)
+		cee_take_over(sch, cfg, seg, prio, dropping);
+	consume_skb(skb);
+}
+
+/* Below mq each priority is pulled by one qdisc alone, or its frames would overtake. */
+static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+
+	return sch->parent == TC_H_ROOT ||
+	       prio % dev->real_num_tx_queues == sch->dev_queue - dev->_tx;
+}
+
+/**
+ * cee_refill() - have a frame of each priority here if the switch has one
+ * @sch:	qdisc of a port
+ * @cfg:	options
+ *
+ * Context: dequeue.
+ */
+void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_source *src = rcu_dereference_bh(q->port->source);
+	struct sk_buff *skb;
+	bool dropping;
+	int prio;
+
+	if (likely(!src))
+		return;
+	for (prio = 0; prio < CEE_PRIOS; prio++) {
+		while (!q->queue[prio].packets && cee_pulls(sch, prio)) {
+			skb = src->ops->pull(src, prio);
+			if (!skb)
+				break;
+			dropping = cee_storm_drops(q, cfg, prio);
+			skb->dev = qdisc_dev(sch);
+			skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
+			if (skb_is_gso(skb))
+				cee_take_over_gso(sch, cfg, skb, prio, dropping);
+			else
+				cee_take_over(sch, cfg, skb, prio, dropping);
+		}
+	}
+}
 
 /**
  * cee_source_init() - the module is loaded

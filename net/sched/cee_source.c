@@ -116,6 +116,11 @@ void cee_source_kick(const struct cee_source *src)
 {
 	struct cee_port *port = cee_port_find(src->dev);
 
+	/*
+	 * cee_kick() passes over a queue that the driver has stopped, since its waking runs
+	 * the qdisc.  Either we see it awake, or who wakes it sees the frames.
+	 */
+	smp_mb();
 	if (port)
 		cee_kick(port);
 }

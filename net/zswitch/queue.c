@@ -467,6 +467,9 @@ static void zsw_wake_flooders(struct zswitch_port *out)
  * zsw_expire() - look whether an output stands still
  * @port:	output
  *
+ * A wire is kicked again: whoever replaced its qdisc, or changed that's length, may have
+ * taken the one that was kicked away before it has pulled.
+ *
  * Context: process, RCU.
  * Return: whether it has frames.
  */
@@ -486,6 +489,8 @@ bool zsw_expire(struct zswitch_port *port)
 		zsw_purge(port, ZSW_WIRE, ZSWITCH_STAT_DROP_STILL, &freed);
 	if (zsw_still(port, ZSW_VIRTUAL))
 		zsw_purge(port, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	if (!port->kind && port->ready)
+		zsw_wire_kick(port);
 	spin_unlock_bh(&port->lock);
 	__skb_queue_purge(&freed);
 	return true;

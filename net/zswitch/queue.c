@@ -30,13 +30,14 @@
  * not strict, since any sender may choose one.  Order is kept in a fifo, that is within
  * input, output and priority.
  *
- * Outputs that stand still.  An output that has frames and has let none go for longer
- * than frames of a class are to wait, loses what it has of that class and all that comes
- * but for one frame, by which it can show that it moves again.  Copies of flooded frames
- * wait for 100 ms by default, or one broken receiver would stop all; frames from wires for
- * 200, since their pause stops others in the whole fabric; and frames of this machine's
- * senders for a minute.  These hold their sockets, and with them a namespace that is to be
- * deleted.
+ * Outputs that stand still.  A priority of an output that has frames, and has let next to
+ * none go (ZSW_PROGRESS) for as long as frames of a class are to wait, loses what it has of
+ * that class and all that comes but for one frame at a time, by which it can show that it
+ * moves again.  It is believed as well when it asks for more and there is none, but not for
+ * long.  Copies of flooded frames wait for 100 ms by default, or one broken receiver would
+ * stop all; frames from wires for 200, since their pause stops others in the whole fabric;
+ * and frames of this machine's senders for a minute.  These hold their sockets, and with them
+ * a namespace that is to be deleted.
  *
  * Lossy inputs (by option, and wires without sch_cee) may fill an output up to a bound.
  *
@@ -204,34 +205,88 @@ static struct zsw_voq *zsw_voq_get(struct zswitch_port *out, struct zswitch_port
 	return zsw_voq_new(out, in);
 }
 
-/* Has an output stood still for longer than frames of a class wait? */
-static bool zsw_still(const struct zswitch_port *out, enum zsw_class class)
+static void zsw_window_begin(struct zswitch_port *out, unsigned int prio, enum zsw_class class)
 {
-	u32 wait = READ_ONCE(out->zsw->cfg.wait[class]);
+	out->window[class][prio].since = jiffies;
+	out->window[class][prio].base = out->passed[prio];
+}
 
-	return wait && out->ready && time_after(jiffies, out->moved + msecs_to_jiffies(wait));
+static void zsw_set_still(struct zswitch_port *out, unsigned int prio, enum zsw_class class,
+			  bool still)
+{
+	if (still) {
+		out->still[class] |= BIT(prio);
+		out->suspect[class] |= BIT(prio);
+		WRITE_ONCE(out->stalled, out->stalled | BIT(prio));
+	} else {
+		out->still[class] &= ~BIT(prio);
+		out->suspect[class] &= ~BIT(prio);
+	}
+}
+
+/* How long a class waits.  Who has only asked for more is trusted for an eighth of it. */
+static unsigned long zsw_patience(const struct zswitch_port *out, unsigned int prio,
+				  enum zsw_class class)
+{
+	unsigned long wait = msecs_to_jiffies(READ_ONCE(out->zsw->cfg.wait[class]));
+
+	return out->suspect[class] & ~out->still[class] & BIT(prio) ? wait / 8 : wait;
+}
+
+/*
+ * Does a priority stand still for longer than frames of a class wait?  What it lets go is
+ * looked at in windows of that time.
+ */
+static bool zsw_still(struct zswitch_port *out, unsigned int prio, enum zsw_class class)
+{
+	const struct zsw_window *w = &out->window[class][prio];
+	bool moves = out->passed[prio] - w->base >= ZSW_PROGRESS;
+
+	if (!READ_ONCE(out->zsw->cfg.wait[class]) || !(out->ready & BIT(prio)))
+		return false;
+	if (moves || time_after(jiffies, w->since + zsw_patience(out, prio, class))) {
+		zsw_set_still(out, prio, class, !moves);
+		zsw_window_begin(out, prio, class);
+	}
+	return out->still[class] & BIT(prio);
+}
+
+static enum zswitch_stat zsw_still_reason(enum zsw_class class)
+{
+	return class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
+}
+
+/* Who asks for more than there is, does not stand still: that is to be seen. */
+static void zsw_all_taken(struct zswitch_port *out, u8 prios)
+{
+	enum zsw_class class;
+
+	for (class = 0; class < ZSW_CLASSES; class++)
+		out->still[class] &= ~prios;
+	WRITE_ONCE(out->stalled, out->stalled & ~prios);
 }
 
 /* Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.  Context: the output's lock. */
-static enum zswitch_stat zsw_refusal(const struct zswitch_port *out, const struct zsw_cb *cb)
+static enum zswitch_stat zsw_refusal(struct zswitch_port *out, const struct zsw_cb *cb)
 {
 	if (!out->up)
 		return ZSWITCH_STAT_DROP_DOWN;
 	if (cb->class == ZSW_LOSSY)
 		return out->lossy[cb->prio] + cb->len > READ_ONCE(out->zsw->cfg.queue) ?
 		       ZSWITCH_STAT_DROP_FULL : ZSWITCH_STAT_PAD;
-	if (zsw_still(out, cb->class))
-		return cb->class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
-	return ZSWITCH_STAT_PAD;
+	return zsw_still(out, cb->prio, cb->class) ? zsw_still_reason(cb->class) :
+						     ZSWITCH_STAT_PAD;
 }
 
-/* An output has frames that had none. */
-static void zsw_begins(struct zswitch_port *out)
+/* A priority of an output has frames that had none. */
+static void zsw_begins(struct zswitch_port *out, unsigned int prio)
 {
 	struct delayed_work *watch = &out->zsw->watch;
+	enum zsw_class class;
 
-	if (!out->stalled)
-		out->moved = jiffies;
+	for (class = 0; class < ZSW_CLASSES; class++)
+		if (!(out->still[class] & BIT(prio)))
+			zsw_window_begin(out, prio, class);
 	if (!delayed_work_pending(watch))
 		schedule_delayed_work(watch, ZSW_WATCH);
 }
@@ -248,8 +303,8 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	voq = zsw_voq_get(out, f->in);
 	if (!voq)
 		return ZSWITCH_STAT_DROP_NOMEM;
-	if (!out->ready)
-		zsw_begins(out);
+	if (!(out->ready & BIT(cb->prio)))
+		zsw_begins(out, cb->prio);
 	zsw_append(out, &voq->fifo[cb->prio], f->skb);
 	if (f->txq >= 0 && cb->class != ZSW_LOSSY)
 		zsw_sleep_if_full(&voq->fifo[cb->prio], f, cb->prio);
@@ -373,8 +428,7 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
 	skb = skb_peek(&fifo->frames);
 	fifo->deficit -= zsw_cb(skb)->len;
 	out->credit[prio] -= zsw_cb(skb)->len;
-	out->moved = jiffies;
-	out->stalled = false;
+	out->passed[prio] += zsw_cb(skb)->len;
 	/* The input may be gone as soon as its last frame is. */
 	zsw_count(fifo->voq->in, ZSWITCH_STAT_PASSED, 1);
 	zsw_unlink(out, fifo, skb);
@@ -394,10 +448,12 @@ struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 {
 	struct sk_buff *skb;
 
-	if (!(READ_ONCE(port->ready) & prios))
+	if (!((READ_ONCE(port->ready) | READ_ONCE(port->stalled)) & prios))
 		return NULL;
 	spin_lock(&port->lock);
 	skb = zsw_take(port, prios);
+	if (!skb)
+		zsw_all_taken(port, prios);
 	spin_unlock(&port->lock);
 	if (!skb)
 		return NULL;
@@ -436,31 +492,42 @@ static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int 
 	}
 }
 
-static void zsw_purge(struct zswitch_port *out, int class, enum zswitch_stat reason,
-		      struct sk_buff_head *freed)
+/* The same of all inputs' fifos of a priority. */
+static void zsw_purge(struct zswitch_port *out, unsigned int prio, int class,
+		      enum zswitch_stat reason, struct sk_buff_head *freed)
 {
 	struct zsw_voq *voq;
-	int i, j;
+	int i;
 
-	out->stalled = class >= 0;
 	hash_for_each(out->voqs, i, voq, node)
-		for (j = 0; j < ZSWITCH_PRIOS; j++)
-			zsw_purge_fifo(out, &voq->fifo[j], class, reason, freed);
+		zsw_purge_fifo(out, &voq->fifo[prio], class, reason, freed);
 }
 
 /* Senders whose flooded frames wait here must not wait for ever with them. */
-static void zsw_wake_flooders(struct zswitch_port *out)
+static void zsw_wake_flooders(struct zswitch_port *out, unsigned int prio)
 {
 	struct zsw_voq *voq;
 	u32 txqs;
-	int i, j;
+	int i;
 
-	hash_for_each(out->voqs, i, voq, node)
-		for (j = 0; j < ZSWITCH_PRIOS; j++) {
-			txqs = voq->fifo[j].flooders;
-			voq->fifo[j].flooders = 0;
-			zsw_wake(voq->in, txqs);
-		}
+	hash_for_each(out->voqs, i, voq, node) {
+		txqs = voq->fifo[prio].flooders;
+		voq->fifo[prio].flooders = 0;
+		zsw_wake(voq->in, txqs);
+	}
+}
+
+static void zsw_give_up(struct zswitch_port *out, unsigned int prio, struct sk_buff_head *freed)
+{
+	enum zsw_class class;
+
+	for (class = 0; class < ZSW_CLASSES; class++) {
+		if (!zsw_still(out, prio, class))
+			continue;
+		zsw_purge(out, prio, class, zsw_still_reason(class), freed);
+		if (class == ZSW_FLOOD)
+			zsw_wake_flooders(out, prio);
+	}
 }
 
 /**
@@ -476,19 +543,14 @@ static void zsw_wake_flooders(struct zswitch_port *out)
 bool zsw_expire(struct zswitch_port *port)
 {
 	struct sk_buff_head freed;
+	int i;
 
 	if (!READ_ONCE(port->ready))
 		return false;
 	__skb_queue_head_init(&freed);
 	spin_lock_bh(&port->lock);
-	if (zsw_still(port, ZSW_FLOOD)) {
-		zsw_purge(port, ZSW_FLOOD, ZSWITCH_STAT_DROP_FLOOD, &freed);
-		zsw_wake_flooders(port);
-	}
-	if (zsw_still(port, ZSW_WIRE))
-		zsw_purge(port, ZSW_WIRE, ZSWITCH_STAT_DROP_STILL, &freed);
-	if (zsw_still(port, ZSW_VIRTUAL))
-		zsw_purge(port, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	for (i = 0; i < ZSWITCH_PRIOS; i++)
+		zsw_give_up(port, i, &freed);
 	if (!port->kind && port->ready)
 		zsw_wire_kick(port);
 	spin_unlock_bh(&port->lock);
@@ -506,12 +568,14 @@ bool zsw_expire(struct zswitch_port *port)
 void zsw_output_set(struct zswitch_port *port, bool up)
 {
 	struct sk_buff_head freed;
+	int i;
 
 	__skb_queue_head_init(&freed);
 	spin_lock_bh(&port->lock);
 	port->up = up;
-	if (!up)
-		zsw_purge(port, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
+	zsw_all_taken(port, U8_MAX);
+	for (i = 0; i < ZSWITCH_PRIOS && !up; i++)
+		zsw_purge(port, i, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
 	spin_unlock_bh(&port->lock);
 	__skb_queue_purge(&freed);
 }

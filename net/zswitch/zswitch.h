@@ -40,6 +40,13 @@
 /* Jiffies between looks at outputs that have frames */
 #define ZSW_WATCH	msecs_to_jiffies(20)
 
+/*
+ * A priority of an output that has frames moves if it lets so many bytes go in the time that
+ * they may wait: one frame now and then would hold all that is paused for its sake.  Five
+ * full frames: 328 kbit/s where frames wait for 200 ms.
+ */
+#define ZSW_PROGRESS	(8 << 10)
+
 /* Each pair of ports may take a struct zsw_voq. */
 #define ZSW_PORTS_MAX	512
 
@@ -138,6 +145,16 @@ struct zsw_vlans {
 };
 
 /**
+ * struct zsw_window - a time in which an output should let frames go
+ * @since:	jiffies when it began
+ * @base:	zswitch_port.passed then
+ */
+struct zsw_window {
+	unsigned long		since;
+	u32			base;
+};
+
+/**
  * struct zswitch_port - a device of a switch
  * @dev:	device
  * @zsw:	switch
@@ -163,8 +180,11 @@ struct zsw_vlans {
  * @ready:	priorities that have frames; read by anyone
  * @turn:	priority whose turn it is
  * @credit:	bytes that each priority may send in its turn
- * @moved:	jiffies when the last frame left, or began to wait alone
- * @stalled:	none has left since frames were given up
+ * @passed:	of each priority, bytes that have left, modulo 2^32
+ * @window:	by class and priority, what is watched for progress
+ * @still:	of each class, priorities that stood still in the last full window
+ * @suspect:	of each class, priorities that did, and have not moved since
+ * @stalled:	those in any @still
  */
 struct zswitch_port {
 	struct net_device	*dev;
@@ -192,8 +212,11 @@ struct zswitch_port {
 	u8			ready;
 	u8			turn;
 	int			credit[ZSWITCH_PRIOS];
-	unsigned long		moved;
-	bool			stalled;
+	u32			passed[ZSWITCH_PRIOS];
+	struct zsw_window	window[ZSW_CLASSES][ZSWITCH_PRIOS];
+	u8			still[ZSW_CLASSES];
+	u8			suspect[ZSW_CLASSES];
+	u8			stalled;
 };
 
 /**

@@ -4,16 +4,18 @@
 # zswitch and zvnic beside plain forwarding: qdiscs that change, receivers that crawl,
 # senders that do not obey, frames that lie.  zbed.py has the network.  Prints TAP.
 
+import json
+import os
 import random
 import socket
 import struct
 import sys
 import time
 
-from sch_cee import names, run_parts, verdict
+from sch_cee import SO_SNDBUFFORCE, names, run_parts, verdict
 from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, run, same, say, wait_until
-from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, build, cee, container, destroy, drops, ip,
-                  neighbours, port, rate_of, settle, tc)
+from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, bridge, build, cee, container, destroy, drops,
+                  ip, mac, neighbours, port, rate_of, settle, tc)
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -34,7 +36,8 @@ def replaced():
     """A wire's qdisc is replaced, or its length changed, while frames wait for it to pull."""
     build("virtual-wait 0 limit 131072 share 65536")
     container(0)
-    box(1, RATE)
+    # Between frames nothing but the qdisc's own timer is under way, which goes with it.
+    box(1, FAST, here="dscp 0-63:3 rate " + RATE)
     neighbours()
     sink = Sink("R1")
     flows = [Datagrams("C0", addr(1), total=400).start() for _ in range(3)]
@@ -42,7 +45,7 @@ def replaced():
     for i in range(turns):
         wait_until(lambda: port("p1")["backlog"] > 0, "frames wait")
         if i % 2:
-            tc("S", "qdisc replace dev p1 root handle %x: cee dscp 0-63:3" % (i + 16))
+            tc("S", "qdisc replace dev p1 root handle %x: cee dscp 0-63:3 rate %s" % (i + 16, RATE))
         else:
             ip("S", "link set p1 txqueuelen %d" % (1000 + i))
     done = [f.finish() for f in flows]
@@ -107,9 +110,116 @@ def recovered():
     destroy()
 
 
-PARTS = (replaced, crawling, recovered)
+def carrier(node, dev="eth0"):
+    wait_until(lambda: json.loads(ip(node, "-j link show " + dev))[0]["operstate"] == "UP", "carrier of " + node)
+
+
+def packet_socket(node, dev="eth0", proto=0):
+    sock = inside(names[node], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    sock.bind((dev, proto))
+    return sock
+
+
+def overrun():
+    """A guest that starts its queues again, each time it was told to wait."""
+    build("limit 65536 share 65536 virtual-wait 0")
+    container(0)
+    container(1, "1kbit")
+    neighbours()
+    for node, devs in (("S", ("z0", "z1")), ("C0", ("eth0",))):
+        for dev in devs:
+            ip(node, "link set %s mtu 65000" % dev)
+    # By their addresses they use all of its queues.
+    dests = [mac(100 + i) for i in range(24)]
+    for dest in dests:
+        bridge("fdb add %s dev zs0 via z1 static" % dest)
+    sock = packet_socket("C0")
+    sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 28)
+    for _ in range(20):
+        ip("C0", "link set eth0 down")
+        ip("C0", "link set eth0 up")
+        carrier("C0")
+        for dest in dests:
+            sock.send(bytes.fromhex((dest + mac(0)).replace(":", "")) + b"\x88\xb5" + bytes(64000))
+    p = port("z0")
+    most = 2 * 65536 + 32 * 65536
+    check("overrun: %d bytes wait, no more than %d; %d frames are refused" % (p["waiting"], most, p["drop_overrun"]),
+          p["waiting"] <= most and p["drop_overrun"] > 0, p)
+    sock.close()
+    ip("S", "link set z1 type zvnic rate 10gbit")
+    settle()
+    same("overrun: counted, and nothing else is lost", (set(drops(port("z0"))), balanced()), ({"drop_overrun"}, {}))
+    destroy()
+
+
+def routed():
+    """What no socket pays for counts with the memory that it takes."""
+    build("limit 200000 share 200000 virtual-wait 0")
+    container(0)
+    container(1, "1kbit")
+    neighbours()
+    other = "X-%d" % os.getpid()
+    run("ip netns add " + other)
+    names["x"] = other
+    try:
+        ip("C0", "link add in0 type netwire rate 1gbit peer name e0 netns " + other)
+        for node, dev, address in (("C0", "in0", "10.9.0.1/24"), ("x", "e0", "10.9.0.2/24")):
+            ip(node, "link set %s up" % dev)
+            ip(node, "address add %s dev %s" % (address, dev))
+        for node, dev in (("C0", "in0"), ("x", "e0")):
+            carrier(node, dev)
+        ip("x", "route add default via 10.9.0.1")
+
+        def forward():
+            with open("/proc/sys/net/ipv4/ip_forward", "w") as f:
+                f.write("1")
+        inside(names["C0"], forward)
+        sock = inside(other, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        for i in range(600):
+            sock.sendto(bytes(18), (addr(1), 7000))
+            time.sleep(0.0001)
+        sock.close()
+    finally:
+        del names["x"]
+    wait_until(lambda: port("z0")["in"] > 50, "they come")
+    time.sleep(0.2)
+    p = port("z0")
+    waiting = p["in"] - p["passed"]
+    each = p["waiting"] // waiting
+    check("routed: %d frames of 60 bytes wait, counted with %d each" % (waiting, each), each > 256, p)
+    check("routed: and stop the queue that sends them", p["slept"] and p["waiting"] <= 200000 + 4096, p)
+    run("ip netns del " + other)
+    ip("S", "link set z1 type zvnic rate 10gbit")
+    settle()
+    same("routed: nothing is lost", (drops(port("z0")), balanced()), ({}, {}))
+    destroy()
+
+
+def copies():
+    """A broadcast that came in by a wire is charged to it once, not by the number of outputs."""
+    build()
+    box(0, FAST)
+    ports = range(1, 41)
+    for i in ports:
+        container(i, RATE)
+    neighbours()
+    sinks = [Sink("C%d" % i) for i in (1, 40)]
+    flow = Datagrams("R0", "10.0.0.255", total=200).start()
+    done = flow.finish()
+    for sink in sinks:
+        wait_until(lambda: sink.of(flow) == 200 or drops(port("p0")), "all copies arrive")
+    settle()
+    p = port("p0")
+    same("copies: none is lost", (done, drops(p), [s.whole(flow) for s in sinks], balanced()), (True, {}, [True] * 2, {}))
+    same("copies: nothing stays charged", [cee("S", "p0")[k] for k in ("shared", "headroom", "overflow")], [0] * 3)
+    for sink in sinks:
+        sink.finish()
+    destroy()
+
+
+PARTS = (replaced, crawling, recovered, overrun, routed, copies)
 # Results there will be
-PLAN = 2 + 3 + 2
+PLAN = 2 + 3 + 2 + 2 + 3 + 2
 
 
 def what_ports_say():

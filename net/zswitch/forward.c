@@ -125,9 +125,15 @@ static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vi
 	zsw_deliver(out, &copy, vid);
 }
 
-static void zsw_flood(const struct zsw_frame *f, u16 vid, bool unknown)
+static void zsw_flood(struct zsw_frame *f, u16 vid, bool unknown)
 {
+	enum zswitch_stat reason = zsw_bill_open(f);
 	struct zswitch_port *out, *last = NULL;
+
+	if (reason) {
+		zsw_drop(f->in, f->skb, reason);
+		return;
+	}
 
 	list_for_each_entry_rcu(out, &f->in->zsw->ports, node) {
 		if (!zsw_flooded(out, f, vid, unknown))
@@ -140,6 +146,7 @@ static void zsw_flood(const struct zsw_frame *f, u16 vid, bool unknown)
 		zsw_deliver(last, f, vid);
 	else
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
+	zsw_bill_put(f->in, f->bill);
 }
 
 /* Is it for the neighbour on the wire alone? */
@@ -196,7 +203,6 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 			return;
 		}
 	}
-	f.flood = true;
 	zsw_flood(&f, vid, !is_multicast_ether_addr(eth_hdr(skb)->h_dest));
 }
 

@@ -23,7 +23,12 @@
  * take its frames, those of the others go on.
  *
  * Frames from a wire cannot be refused either.  They are charged to the wire's port, whose
- * sch_cee pauses the peer in time.
+ * sch_cee pauses the peer in time.  The copies of a flooded frame share its memory and are
+ * charged once, until the last one has gone (struct zsw_bill).
+ *
+ * A guest can start its queues behind our back, by taking its end down and up.  So there is
+ * a bound of what an input holds at all (ZSW_SLACK).  What no socket pays for counts with
+ * all the memory that it takes.
  *
  * receive: priorities take turns, and within a priority inputs do, by bytes (deficit
  * round robin, Shreedhar and Varghese, SIGCOMM 1995; inputs by weight).  Priorities are
@@ -45,20 +50,30 @@
  * frames at many outputs.  Packets are freed without the lock.
  */
 #include <linux/jiffies.h>
+#include <linux/refcount.h>
+#include <linux/sizes.h>
 #include "zswitch.h"
 
 /* What an input may send in its turn, by weight, and a priority */
 #define ZSW_QUANTUM	2048
 
+/*
+ * What an input may hold beyond twice its limit: a GSO packet of each transmit queue.  More
+ * comes only from a sender that does not heed its stop.
+ */
+#define ZSW_SLACK	(ZSWITCH_TXQS * SZ_64K)
+
 /**
  * struct zsw_cb - what a frame knows while it waits
- * @charge:	of the wire that it came in by, or NULL
- * @len:	bytes that it is charged with
- * @prio:	priority
+ * @bill:	of it and its copies; NULL if there are none
+ * @debt:	without a bill, of its own
+ * @len:	bytes
+ * @prio:	priority of the output
  * @class:	enum zsw_class
  */
 struct zsw_cb {
-	struct cee_set	*charge;
+	struct zsw_bill	*bill;
+	struct zsw_debt	debt;
 	u32		len;
 	u8		prio;
 	u8		class;
@@ -102,7 +117,7 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	u32 bit = BIT(f->txq), *waits;
 
 	if (fifo->bytes >= READ_ONCE(cfg->share)) {
-		waits = f->flood ? &fifo->flooders : &fifo->sleepers;
+		waits = f->bill ? &fifo->flooders : &fifo->sleepers;
 		zsw_sleep(in, f->txq, *waits & bit);
 		*waits |= bit;
 		return;
@@ -112,22 +127,106 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	/* Stopped first: whoever finds it among the sleepers wakes it. */
 	zsw_sleep(in, f->txq, atomic_read(&in->sleepers[prio]) & bit);
 	atomic_or(bit, &in->sleepers[prio]);
-	/* Pairs with zsw_release(): one of the two sees what the other has done. */
+	/* Pairs with zsw_repay(): one of the two sees what the other has done. */
 	smp_mb__after_atomic();
 	if (atomic_read(&in->used[prio]) <= READ_ONCE(cfg->limit) / 2)
 		zsw_wake(in, atomic_fetch_andnot(bit, &in->sleepers[prio]) & bit);
 }
 
-/* The input holds a frame less.  The packet itself is not touched. */
-static void zsw_release(struct zswitch_port *in, struct zsw_cb *cb)
+/* Bytes that an input answers for: its socket does for the rest of a frame's memory. */
+static u32 zsw_size(const struct zswitch_port *in, const struct sk_buff *skb)
 {
-	int used = atomic_sub_return(cb->len, &in->used[cb->prio]);
+	return in->kind && !skb->sk ? max(skb->truesize, skb->len) : skb->len;
+}
 
-	if (cb->charge)
-		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
-	cb->charge = NULL;
-	if (used <= READ_ONCE(in->zsw->cfg.limit) / 2 && atomic_read(&in->sleepers[cb->prio]))
-		zsw_wake(in, atomic_xchg(&in->sleepers[cb->prio], 0));
+/*
+ * An input takes a frame on, and whoever waits for the frame's sake is told.
+ * Return: why it cannot, or ZSWITCH_STAT_PAD.
+ */
+static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *debt)
+{
+	const struct zsw_config *cfg = &in->zsw->cfg;
+	u64 most = 2 * (u64)READ_ONCE(cfg->limit) + ZSW_SLACK;
+
+	debt->charge = NULL;
+	debt->class = ZSW_LOSSY;
+	if (in->kind) {
+		if (READ_ONCE(cfg->virtual_lossless))
+			debt->class = ZSW_VIRTUAL;
+		if (atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
+			return ZSWITCH_STAT_DROP_OVERRUN;
+	} else if (READ_ONCE(cfg->wire_lossless)) {
+		debt->charge = cee_ingress_charge(in->dev, debt->prio, debt->size);
+		if (IS_ERR(debt->charge))
+			return ZSWITCH_STAT_DROP_HEADROOM;
+		if (debt->charge)
+			debt->class = ZSW_WIRE;
+	}
+	atomic_add(debt->size, &in->used[debt->prio]);
+	return ZSWITCH_STAT_PAD;
+}
+
+static void zsw_repay(struct zswitch_port *in, const struct zsw_debt *debt)
+{
+	int used = atomic_sub_return(debt->size, &in->used[debt->prio]);
+
+	if (debt->charge)
+		cee_ingress_uncharge(debt->charge, debt->prio, debt->size);
+	if (used <= READ_ONCE(in->zsw->cfg.limit) / 2 && atomic_read(&in->sleepers[debt->prio]))
+		zsw_wake(in, atomic_xchg(&in->sleepers[debt->prio], 0));
+}
+
+/**
+ * zsw_bill_open() - a frame is to be copied
+ * @f:		frame; it gets a bill
+ *
+ * The copies share what the frame has in memory, so the input holds it once: or a wire's
+ * peer would be paused, and lose, by the number of outputs.
+ *
+ * Context: RCU, bottom halves are off.
+ * Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.
+ */
+enum zswitch_stat zsw_bill_open(struct zsw_frame *f)
+{
+	struct zsw_bill *bill = kmalloc(sizeof(*bill), GFP_ATOMIC);
+	enum zswitch_stat reason;
+
+	if (!bill)
+		return ZSWITCH_STAT_DROP_NOMEM;
+	refcount_set(&bill->ref, 1);
+	bill->debt.size = zsw_size(f->in, f->skb);
+	bill->debt.prio = cee_source_classify(NULL, f->in->kind ? NULL : f->in->dev, f->skb);
+	reason = zsw_borrow(f->in, &bill->debt);
+	if (reason) {
+		kfree(bill);
+		return reason;
+	}
+	f->bill = bill;
+	return ZSWITCH_STAT_PAD;
+}
+
+/**
+ * zsw_bill_put() - a copy has gone, or all have been made
+ * @in:		port that the frame came in by
+ * @bill:	of the frame
+ *
+ * Context: RCU, bottom halves are off; any output's lock.
+ */
+void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill)
+{
+	if (!refcount_dec_and_test(&bill->ref))
+		return;
+	zsw_repay(in, &bill->debt);
+	kfree(bill);
+}
+
+/* The input holds a frame less.  The packet itself is not touched. */
+static void zsw_release(struct zswitch_port *in, const struct zsw_cb *cb)
+{
+	if (cb->bill)
+		zsw_bill_put(in, cb->bill);
+	else
+		zsw_repay(in, &cb->debt);
 }
 
 static void zsw_fifo_wake(struct zsw_fifo *fifo)
@@ -155,7 +254,6 @@ static void zsw_append(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 	out->bytes[cb->prio] += cb->len;
 	if (cb->class == ZSW_LOSSY)
 		out->lossy[cb->prio] += cb->len;
-	atomic_add(cb->len, &fifo->voq->in->used[cb->prio]);
 }
 
 /* Take a frame out of the middle or from the head. */
@@ -307,7 +405,8 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 		zsw_begins(out, cb->prio);
 	zsw_append(out, &voq->fifo[cb->prio], f->skb);
 	if (f->txq >= 0 && cb->class != ZSW_LOSSY)
-		zsw_sleep_if_full(&voq->fifo[cb->prio], f, cb->prio);
+		zsw_sleep_if_full(&voq->fifo[cb->prio], f,
+				  f->bill ? f->bill->debt.prio : cb->debt.prio);
 	if (!(out->ready & BIT(cb->prio))) {
 		WRITE_ONCE(out->ready, out->ready | BIT(cb->prio));
 		zsw_kick(out);
@@ -315,31 +414,28 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	return ZSWITCH_STAT_PAD;
 }
 
-/* Who waits for this frame's sake?  Return: false if a wire's peer has sent too much. */
-static bool zsw_classify(struct zswitch_port *out, const struct zsw_frame *f)
+/* Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD. */
+static enum zswitch_stat zsw_classify(struct zswitch_port *out, const struct zsw_frame *f)
 {
-	const struct zsw_config *cfg = &out->zsw->cfg;
 	struct zsw_cb *cb = zsw_cb(f->skb);
+	enum zswitch_stat reason;
 
 	*cb = (struct zsw_cb) {
+		.bill	= f->bill,
 		.len	= f->skb->len,
 		.prio	= cee_source_classify(out->kind ? NULL : out->dev,
 					      f->in->kind ? NULL : f->in->dev, f->skb),
-		.class	= ZSW_LOSSY,
 	};
-	if (f->in->kind) {
-		if (READ_ONCE(cfg->virtual_lossless))
-			cb->class = ZSW_VIRTUAL;
-	} else if (READ_ONCE(cfg->wire_lossless)) {
-		cb->charge = cee_ingress_charge(f->in->dev, cb->prio, cb->len);
-		if (IS_ERR(cb->charge))
-			return false;
-		if (cb->charge)
-			cb->class = ZSW_WIRE;
+	if (f->bill) {
+		refcount_inc(&f->bill->ref);
+		cb->class = f->bill->debt.class == ZSW_LOSSY ? ZSW_LOSSY : ZSW_FLOOD;
+		return ZSWITCH_STAT_PAD;
 	}
-	if (f->flood && cb->class != ZSW_LOSSY)
-		cb->class = ZSW_FLOOD;
-	return true;
+	cb->debt.size = zsw_size(f->in, f->skb);
+	cb->debt.prio = cb->prio;
+	reason = zsw_borrow(f->in, &cb->debt);
+	cb->class = cb->debt.class;
+	return reason;
 }
 
 static void zsw_push(struct zswitch_port *out, const struct zsw_frame *f)
@@ -375,8 +471,9 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 		zsw_push(out, f);
 		return;
 	}
-	if (!zsw_classify(out, f)) {
-		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_HEADROOM);
+	reason = zsw_classify(out, f);
+	if (reason) {
+		zsw_drop(f->in, f->skb, reason);
 		return;
 	}
 	spin_lock(&out->lock);
@@ -384,8 +481,7 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 	spin_unlock(&out->lock);
 	if (!reason)
 		return;
-	if (cb->charge)
-		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
+	zsw_release(f->in, cb);
 	zsw_drop(f->in, f->skb, reason);
 }
 

@@ -169,7 +169,8 @@ struct zsw_window {
  * @flood:	to unknown addresses too
  * @cee:	a wire whose qdisc pulls
  * @source:	what it pulls from
- * @used:	input: bytes that wait, of each priority
+ * @used:	input: bytes that wait, of each priority; of frames that no socket pays for,
+ *		the memory that they take
  * @sleepers:	input: transmit queues that wait for @used to fall
  * @lock:	output: what follows
  * @up:		frames are taken
@@ -294,12 +295,47 @@ int zsw_fdb_dump(struct zswitch *zsw, struct sk_buff *skb, struct netlink_callba
 		 int first, int *idx);
 
 /* queue.c */
+
+/**
+ * struct zsw_debt - what an input holds for a frame that waits
+ * @charge:	of the wire that it came in by, or NULL
+ * @size:	bytes
+ * @prio:	priority of the input
+ * @class:	enum zsw_class
+ */
+struct zsw_debt {
+	struct cee_set		*charge;
+	u32			size;
+	u8			prio;
+	u8			class;
+};
+
+/**
+ * struct zsw_bill - the debt of all copies of a frame together
+ * @debt:	of the frame
+ * @ref:	of each copy that waits, and one of who makes them
+ */
+struct zsw_bill {
+	struct zsw_debt		debt;
+	refcount_t		ref;
+};
+
+/**
+ * struct zsw_frame - a frame on its way to an output
+ * @in:		port that it came in by
+ * @skb:	frame, its data at the MAC header
+ * @txq:	transmit queue that has sent it and may be stopped, or -1
+ * @bill:	it is one of many copies; NULL if not
+ */
 struct zsw_frame {
 	struct zswitch_port	*in;
 	struct sk_buff		*skb;
 	int			txq;
-	bool			flood;
+	struct zsw_bill		*bill;
 };
+
+enum zswitch_stat zsw_bill_open(struct zsw_frame *f);
+void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill);
 
 void zsw_output_init(struct zswitch_port *port);
 void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f);

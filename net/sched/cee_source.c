@@ -20,6 +20,9 @@
 #include "cee_queue.h"
 #include "sch_cee.h"
 
+/* Pulls in one dequeue, which is in a softirq; eight are enough if nothing is dropped. */
+#define CEE_PULLS	64
+
 static LIST_HEAD(cee_sources);
 
 /* How a frame is classified by ports that have no options. */
@@ -194,37 +197,40 @@ EXPORT_SYMBOL_GPL(cee_ingress_uncharge);
 
 /* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
 static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
-			  unsigned int prio, bool dropping)
+			  unsigned int prio)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 
 	cee_single(skb);
 	*cee_cb(skb) = (struct cee_cb) {};
 	q->st[prio].in++;
-	if (dropping) {
-		q->st[prio].drop_watchdog++;
-		qdisc_qstats_drop(sch);
-		kfree_skb(skb);
-		return;
-	}
 	cee_accept(sch, cfg, skb, prio);
 }
 
+/* A frame of the switch's is lost, with all segments that it stands for. */
+static void cee_refuse(struct Qdisc *sch, struct sk_buff *skb, unsigned int prio, __u64 *counter)
+{
+	unsigned int n = skb_is_gso(skb) ? max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1) : 1;
+	struct cee_sched *q = qdisc_priv(sch);
+
+	q->st[prio].in += n;
+	*counter += n;
+	sch->qstats.drops += n;
+	kfree_skb(skb);
+}
+
 static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
-			      struct sk_buff *skb, unsigned int prio, bool dropping)
+			      struct sk_buff *skb, unsigned int prio)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
 
 	if (!segs) {
-		q->st[prio].in++;
-		q->st[prio].drop_limit++;
-		qdisc_qstats_drop(sch);
-		kfree_skb(skb);
+		cee_refuse(sch, skb, prio, &q->st[prio].drop_limit);
 		return;
 	}
 	skb_list_walk_safe(segs, seg, next)
-		cee_take_over(sch, cfg, seg, prio, dropping);
+		cee_take_over(sch, cfg, seg, prio);
 	consume_skb(skb);
 }
 
@@ -237,10 +243,32 @@ static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
 	       prio % dev->real_num_tx_queues == sch->dev_queue - dev->_tx;
 }
 
+/* Pull a frame of a priority.  Return: whether there was one. */
+static bool cee_pull(struct Qdisc *sch, const struct cee_config *cfg, struct cee_source *src,
+		     unsigned int prio)
+{
+	struct sk_buff *skb = src->ops->pull(src, prio);
+	struct cee_sched *q = qdisc_priv(sch);
+
+	if (!skb)
+		return false;
+	skb->dev = qdisc_dev(sch);
+	skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
+	if (cee_storm_drops(q, cfg, prio))
+		cee_refuse(sch, skb, prio, &q->st[prio].drop_watchdog);
+	else if (skb_is_gso(skb))
+		cee_take_over_gso(sch, cfg, skb, prio);
+	else
+		cee_take_over(sch, cfg, skb, prio);
+	return true;
+}
+
 /**
  * cee_refill() - have a frame of each priority here if the switch has one
  * @sch:	qdisc of a port
  * @cfg:	options
+ *
+ * What the watchdog drops it pulls as well, up to CEE_PULLS: the rest is for the next time.
  *
  * Context: dequeue.
  */
@@ -248,24 +276,19 @@ void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct cee_source *src = rcu_dereference_bh(q->port->source);
-	struct sk_buff *skb;
-	bool dropping;
+	unsigned int pulls = CEE_PULLS;
 	int prio;
 
 	if (likely(!src))
 		return;
 	for (prio = 0; prio < CEE_PRIOS; prio++) {
 		while (!q->queue[prio].packets && cee_pulls(sch, prio)) {
-			skb = src->ops->pull(src, prio);
-			if (!skb)
+			if (!pulls--) {
+				__netif_schedule(sch);
+				return;
+			}
+			if (!cee_pull(sch, cfg, src, prio))
 				break;
-			dropping = cee_storm_drops(q, cfg, prio);
-			skb->dev = qdisc_dev(sch);
-			skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
-			if (skb_is_gso(skb))
-				cee_take_over_gso(sch, cfg, skb, prio, dropping);
-			else
-				cee_take_over(sch, cfg, skb, prio, dropping);
 		}
 	}
 }

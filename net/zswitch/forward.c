@@ -15,6 +15,7 @@
  * What else of it belongs to the sender's namespace is taken off (zsw_prepare()).
  */
 #include <linux/etherdevice.h>
+#include <net/gso.h>
 #include <net/sock.h>
 #include "zswitch.h"
 
@@ -75,10 +76,18 @@ static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
 	return true;
 }
 
+/* A GSO packet is as long as its segments will be. */
+static bool zsw_fits(const struct net_device *dev, const struct sk_buff *skb)
+{
+	return is_skb_forwardable(dev, skb) &&
+	       (!skb_is_gso(skb) ||
+		skb_gso_validate_mac_len(skb, READ_ONCE(dev->mtu) + ETH_HLEN + VLAN_HLEN));
+}
+
 /* Hand a frame to an output, or the reason why it does not go there. */
 static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
 {
-	if (!is_skb_forwardable(out->dev, f->skb)) {
+	if (!zsw_fits(out->dev, f->skb)) {
 		zsw_drop(f->in, f->skb, netif_running(out->dev) ? ZSWITCH_STAT_DROP_MTU :
 							    ZSWITCH_STAT_DROP_DOWN);
 		return;

@@ -4,12 +4,15 @@
 # zswitch and zvnic beside plain forwarding: qdiscs that change, receivers that crawl,
 # senders that do not obey, frames that lie.  zbed.py has the network.  Prints TAP.
 
+import fcntl
 import json
 import os
 import random
 import socket
 import struct
+import subprocess
 import sys
+import termios
 import time
 
 from sch_cee import SO_SNDBUFFORCE, names, run_parts, verdict
@@ -19,6 +22,7 @@ from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, brid
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
+SOL_PACKET, PACKET_QDISC_BYPASS = 263, 20
 
 
 class Burst:
@@ -219,9 +223,180 @@ def copies():
     destroy()
 
 
-PARTS = (replaced, crawling, recovered, overrun, routed, copies)
+def storm():
+    """What a wire's watchdog drops is pulled in portions, to the last frame."""
+    build("limit 1048576 share 1048576")
+    container(0)
+    box(1, FAST, here="dscp 0-63:3 watchdog 50ms action drop")
+    neighbours()
+    forger = packet_socket("R1", "e0")
+    pause = bytes.fromhex("0180c2000001" + mac(1).replace(":", "")) + b"\x88\x08\x01\x01\x00\x08"
+    pause = (pause + b"\0\0" * 3 + b"\xff\xff").ljust(60, b"\0")
+    forger.send(pause)
+    time.sleep(0.005)
+    sink = Sink("R1")
+    flow = Datagrams("C0", addr(1), total=500, sndbuf=4 << 20).start()
+    flow.finish()
+    for _ in range(400):
+        forger.send(pause)
+        time.sleep(0.001)
+        if cee("S", "p1")["drop_watchdog"] + sink.of(flow) >= 500:
+            break
+    settle()
+    lost = cee("S", "p1")["drop_watchdog"]
+    same("storm: %d of 500 are dropped by the watchdog, and counted" % lost,
+         (lost > 400, lost + sink.of(flow), drops(port("z0")), balanced()), (True, 500, {}, {}))
+    forger.close()
+    sink.finish()
+    destroy()
+
+
+def marks():
+    """What the host has noted about a frame from a wire is not the guest's to see."""
+    build()
+    box(0, FAST)
+    container(1)
+    neighbours()
+    tc("S", "qdisc add dev p0 clsact")
+    tc("S", "filter add dev p0 ingress matchall action skbedit mark 7")
+    tc("C1", "qdisc add dev eth0 clsact")
+    tc("C1", "filter add dev eth0 ingress protocol all handle 7 fw action drop")
+    sink = Sink("C1")
+    flow = Datagrams("R0", addr(1), total=20).start()
+    flow.finish()
+    settle()
+    time.sleep(0.1)
+    same("marks: stay outside", sink.of(flow), 20)
+    sink.finish()
+    destroy()
+
+
+def held():
+    """A guest that keeps frames holds no socket of their sender's."""
+    build()
+    container(0)
+    container(1)
+    neighbours()
+    other = "X-%d" % os.getpid()
+    run("ip netns add " + other)
+    for line in ("link add x0 type netwire rate 1kbit peer name x1 netns " + other, "link add br0 type bridge",
+                 "link set x0 master br0 up", "link set eth0 master br0", "link set br0 up"):
+        ip("C1", line)
+    run("ip -n %s link set x1 up" % other)
+    tc("C1", "qdisc replace dev x0 root pfifo limit 1000")
+    wait_until(lambda: json.loads(ip("C1", "-j link show x0"))[0]["operstate"] == "UP", "carrier of x0")
+    ip("C0", "neighbour replace 10.0.0.50 lladdr %s nud permanent dev eth0" % mac(50))
+    sock = inside(names["C0"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    for _ in range(50):
+        sock.sendto(bytes(1000), ("10.0.0.50", 7000))
+
+    def waiting():
+        return json.loads(tc("C1", "-s -j qdisc show dev x0"))[0]["qlen"]
+    wait_until(lambda: waiting() >= 48, "they wait in the guest")
+    same("held: the sender's socket has all of its buffer again",
+         struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0], 0)
+    sock.close()
+    run("ip netns del " + other)
+    destroy()
+
+
+def moved(node, frame, proto=0):
+    """How many frames each port gets of one that a container sends, and what is dropped at its port."""
+    before = {dev: p["out"] for dev, p in all_ports().items()}, drops(port("z" + node[1:]))
+    sock = packet_socket(node)
+    sock.sendto(frame, ("eth0", proto))
+    sock.close()
+    settle()
+    after = drops(port("z" + node[1:]))
+    return ([p["out"] - before[0][dev] for dev, p in all_ports().items()],
+            {k: v - before[1].get(k, 0) for k, v in after.items() if v != before[1].get(k, 0)})
+
+
+def frame(source, dest, *tags):
+    return (bytes.fromhex((dest + source).replace(":", "")) + b"".join(struct.pack("!HH", 0x8100, t) for t in tags) +
+            b"\x88\xb5" + bytes(50))
+
+
+def tags():
+    """Who is in one VLAN does not send to another by what a frame says that it is."""
+    build("vlan-filtering on")
+    for i in range(3):
+        container(i)
+        bridge("vlan del dev z%d vid 1" % i)
+        bridge("vlan add dev z%d vid 10 pvid untagged" % i)
+        carrier("C%d" % i)
+    same("tags: a frame without one arrives", moved("C0", frame(mac(0), mac(1))), ([0, 1, 1], {}))
+    same("tags: so does one of this VLAN", moved("C0", frame(mac(0), mac(1), 10)), ([0, 1, 1], {}))
+    same("tags: one of another does not", moved("C0", frame(mac(0), mac(1), 20)), ([0, 0, 0], {"drop_vlan": 1}))
+    same("tags: whatever protocol it is said to be", moved("C0", frame(mac(0), mac(1), 20), 0x0800),
+         ([0, 0, 0], {"drop_vlan": 1}))
+    same("tags: nor one behind another", moved("C0", frame(mac(0), mac(1), 10, 20)), ([0, 0, 0], {"drop_vlan": 1}))
+    bridge("fdb add %s dev zs0 via z1 static" % mac(1))
+    same("tags: a static address without a VLAN is in all", moved("C0", frame(mac(0), mac(1))), ([0, 1, 0], {}))
+    same("tags: and nobody else's there", moved("C2", frame(mac(1), mac(0))), ([0, 0, 0], {"drop_guard": 1}))
+    same("tags: every frame is accounted for", balanced(), {})
+    destroy()
+
+
+def long_segments():
+    """A GSO packet whose segments are too long for an output does not get there."""
+    build()
+    container(0)
+    container(1)
+    neighbours()
+    ip("S", "link set z0 mtu 9000")
+    ip("C0", "link set eth0 mtu 9000")
+    sink = Sink("C1")
+    short = Burst("C0", addr(1), 5, 1000)
+    wait_until(lambda: sink.of(short) == 5, "short ones arrive")
+    long = Burst("C0", addr(1), 5, 3000)
+    settle()
+    time.sleep(0.1)
+    same("long segments: counted", (sink.of(long), drops(port("z0"))), (0, {"drop_mtu": 1}))
+    sink.finish()
+    destroy()
+
+
+def bypass():
+    """A frame that was sent past the qdisc and comes back to the same NIC by a VLAN on it."""
+    build("vlan-filtering on")
+    ip("S", "link add z9 type zvnic peer name g9")
+    ip("S", "link set z9 master zs0 up")
+    ip("S", "link set g9 up")
+    ip("S", "link add link g9 name g9.10 type vlan id 10")
+    ip("S", "link set g9.10 master zs0 up")
+    for dev in ("g9", "g9.10"):
+        wait_until(lambda: json.loads(ip("S", "-j link show " + dev))[0]["operstate"] == "UP", "carrier of " + dev)
+    sock = packet_socket("S", "g9")
+    sock.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
+    before = port("z9")["drop_vlan"]
+    sock.send(frame(mac(0), mac(1)))
+    wait_until(lambda: port("z9")["drop_vlan"] > before, "it comes back")
+    same("bypass: it has come back once, with the tag", port("z9")["drop_vlan"] - before, 1)
+    sock.close()
+    destroy()
+
+
+def owner():
+    """The rate that a guest is given is not the guest's to change."""
+    build()
+    guest = subprocess.Popen(["unshare", "-Urn", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
+    guest.stdout.readline()
+    ip("S", "link add z5 type zvnic rate 1mbit peer name g5")
+    ip("S", "link set g5 netns %d" % guest.pid)
+    p = subprocess.run(("nsenter -U -n -t %d ip link set g5 type zvnic rate 1gbit" % guest.pid).split(),
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check("owner: refused to the guest", p.returncode and "other end" in p.stdout, p.stdout)
+    ip("S", "link set z5 type zvnic rate 2mbit")
+    check("owner: and not to the host", "rate 2Mbit" in ip("S", "-d link show z5"), ip("S", "-d link show z5"))
+    guest.kill()
+    guest.wait()
+    destroy()
+
+
+PARTS = (replaced, crawling, recovered, overrun, routed, copies, storm, marks, held, tags, long_segments, bypass, owner)
 # Results there will be
-PLAN = 2 + 3 + 2 + 2 + 3 + 2
+PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2
 
 
 def what_ports_say():

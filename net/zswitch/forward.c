@@ -27,15 +27,19 @@ static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 	if (!pskb_may_pull(skb, ETH_HLEN))
 		return false;
 	skb_reset_mac_header(skb);
+	if (skb_orphan_frags_rx(skb, GFP_ATOMIC))
+		return false;
 	eth = eth_hdr(skb);
 	if (!is_valid_ether_addr(eth->h_source))
 		return false;
-	if (skb_orphan_frags_rx(skb, GFP_ATOMIC))
-		return false;
-	/* sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter. */
+	/*
+	 * sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter.  What
+	 * a guest says that a frame is need not be what it is: AF_PACKET asks for both.
+	 */
 	if (in->kind) {
 		skb_scrub_packet(skb, true);
 		skb->priority = 0;
+		skb->protocol = eth->h_proto;
 	} else {
 		skb_forward_csum(skb);
 		skb_clear_tstamp(skb);

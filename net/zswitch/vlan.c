@@ -11,7 +11,8 @@
  * `bridge vlan add|del dev PORT vid V [pvid] [untagged]` and `bridge vlan show` come here;
  * the bitmaps are written under RTNL, a bit at a time, and read by anyone.
  *
- * Not here: 802.1ad (such frames are not taken, nor are two tags), VLAN tunnels, states of spanning trees, statistics of VLANs.
+ * Not here: 802.1ad (such frames are not taken, nor are two tags), VLAN tunnels, states of
+ * spanning trees, statistics of VLANs.
  */
 #include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>

@@ -52,3 +52,6 @@ for suite in $suites; do
 	check "$suite: there are cases, and all have run" \
 		[ $n -gt 0 -a $n -eq "$(planned "$suite")" ]
 done
+# Or sch_cee could not be unloaded by whoever tests that next.
+modprobe -r zswitch_test
+modprobe -r zswitch

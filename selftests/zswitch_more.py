@@ -19,6 +19,7 @@ from sch_cee import SO_SNDBUFFORCE, names, run_parts, verdict
 from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, run, same, say, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, bridge, build, cee, container, destroy, drops,
                   ip, mac, neighbours, port, rate_of, settle, tc)
+from zswitch import unload
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -394,9 +395,10 @@ def owner():
     destroy()
 
 
-PARTS = (replaced, crawling, recovered, overrun, routed, copies, storm, marks, held, tags, long_segments, bypass, owner)
+PARTS = (replaced, crawling, recovered, overrun, routed, copies, storm, marks, held, tags, long_segments, bypass, owner,
+         unload)
 # Results there will be
-PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2
+PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2 + 1
 
 
 def what_ports_say():

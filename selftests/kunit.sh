@@ -5,11 +5,12 @@
 # loaded on a kernel that has KUnit; their results are in debugfs.
 . "$(dirname "$0")/lib.sh"
 
-modules="ndp_test sch_ndp_test sch_cee_test"
+modules="ndp_test sch_ndp_test sch_cee_test zswitch_test"
 suites="ndp_cookie ndp_ooo ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_transport"
 suites+=" sch_cee_buffer sch_cee_config sch_cee_ecn sch_cee_ets sch_cee_pfc"
 suites+=" sch_cee_qcn_cp sch_cee_qcn_rp sch_cee_queue sch_cee_watch"
 suites+=" sch_ndp_trim sch_ndp_wrr"
+suites+=" zswitch_fdb zswitch_queue zswitch_vlan"
 results=/sys/kernel/debug/kunit
 
 # cases SUITE: "ok NAME" or "not ok NAME" of each of its cases
@@ -26,7 +27,7 @@ planned() {
 [ -d $results ] || skip_all "this kernel has no KUnit"
 # shellcheck disable=SC2086
 modprobe -r -a $modules
-require_module ndp sch_cee sch_ndp
+require_module ndp sch_cee sch_ndp zswitch
 before=$(ls $results)
 # shellcheck disable=SC2086
 require_module $modules
@@ -51,3 +52,6 @@ for suite in $suites; do
 	check "$suite: there are cases, and all have run" \
 		[ $n -gt 0 -a $n -eq "$(planned "$suite")" ]
 done
+# Or sch_cee could not be unloaded by whoever tests that next.
+modprobe -r zswitch_test
+modprobe -r zswitch

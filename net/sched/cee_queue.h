@@ -120,6 +120,18 @@ void cee_queue_sent(struct cee_queue *queue, struct cee_flow *flow, const struct
 		    u32 len);
 bool cee_queue_was_held(const struct cee_queue *queue, const struct sk_buff *skb);
 
+/* cee_intake.c */
+void cee_unblock(struct cee_sched *q, unsigned int prio);
+bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now);
+void cee_accept(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+		unsigned int prio);
+bool cee_storm_drops(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio);
+struct sk_buff *cee_segments(struct cee_sched *q, struct sk_buff *skb);
+void cee_single(struct sk_buff *skb);
+
+/* cee_source.c */
+void cee_refill(struct Qdisc *sch, const struct cee_config *cfg);
+
 /* cee_stats.c */
 int cee_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 

@@ -5,8 +5,8 @@
  * Such a switch (zswitch) must not push frames into a qdisc, which would have to drop or
  * to hold them in one queue for all inputs: it keeps a queue for each input, and the port
  * pulls.  dequeue sees to it that each priority has a frame here if the switch has one
- * (cee_refill() in sch_cee_main.c), so pauses, ETS, rate, marks and the watchdog act upon
- * these frames as upon all others.  What is here of the switch's is one frame of each
+ * (cee_refill()), so pauses, ETS, rate, marks and the watchdog act upon these frames as
+ * upon all others.  What is here of the switch's is one frame of each
  * priority, or the segments of one GSO packet: that much is charged to nobody.
  *
  * Sources are listed by device whether or not it has sch_cee, since either may come
@@ -17,7 +17,11 @@
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include "cee_queue.h"
 #include "sch_cee.h"
+
+/* Pulls in one dequeue, which is in a softirq; eight are enough if nothing is dropped. */
+#define CEE_PULLS	64
 
 static LIST_HEAD(cee_sources);
 
@@ -115,6 +119,11 @@ void cee_source_kick(const struct cee_source *src)
 {
 	struct cee_port *port = cee_port_find(src->dev);
 
+	/*
+	 * cee_kick() passes over a queue that the driver has stopped, since its waking runs
+	 * the qdisc.  Either we see it awake, or who wakes it sees the frames.
+	 */
+	smp_mb();
 	if (port)
 		cee_kick(port);
 }
@@ -185,6 +194,104 @@ void cee_ingress_uncharge(struct cee_set *set, unsigned int prio, u32 len)
 	cee_set_put(set);
 }
 EXPORT_SYMBOL_GPL(cee_ingress_uncharge);
+
+/* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
+static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
+			  unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+
+	cee_single(skb);
+	*cee_cb(skb) = (struct cee_cb) {};
+	q->st[prio].in++;
+	cee_accept(sch, cfg, skb, prio);
+}
+
+/* A frame of the switch's is lost, with all segments that it stands for. */
+static void cee_refuse(struct Qdisc *sch, struct sk_buff *skb, unsigned int prio, __u64 *counter)
+{
+	unsigned int n = skb_is_gso(skb) ? max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1) : 1;
+	struct cee_sched *q = qdisc_priv(sch);
+
+	q->st[prio].in += n;
+	*counter += n;
+	sch->qstats.drops += n;
+	kfree_skb(skb);
+}
+
+static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
+			      struct sk_buff *skb, unsigned int prio)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
+
+	if (!segs) {
+		cee_refuse(sch, skb, prio, &q->st[prio].drop_limit);
+		return;
+	}
+	skb_list_walk_safe(segs, seg, next)
+		cee_take_over(sch, cfg, seg, prio);
+	consume_skb(skb);
+}
+
+/* Below mq each priority is pulled by one qdisc alone, or its frames would overtake. */
+static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+
+	return sch->parent == TC_H_ROOT ||
+	       prio % dev->real_num_tx_queues == sch->dev_queue - dev->_tx;
+}
+
+/* Pull a frame of a priority.  Return: whether there was one. */
+static bool cee_pull(struct Qdisc *sch, const struct cee_config *cfg, struct cee_source *src,
+		     unsigned int prio)
+{
+	struct sk_buff *skb = src->ops->pull(src, prio);
+	struct cee_sched *q = qdisc_priv(sch);
+
+	if (!skb)
+		return false;
+	skb->dev = qdisc_dev(sch);
+	skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
+	if (cee_storm_drops(q, cfg, prio))
+		cee_refuse(sch, skb, prio, &q->st[prio].drop_watchdog);
+	else if (skb_is_gso(skb))
+		cee_take_over_gso(sch, cfg, skb, prio);
+	else
+		cee_take_over(sch, cfg, skb, prio);
+	return true;
+}
+
+/**
+ * cee_refill() - have a frame of each priority here if the switch has one
+ * @sch:	qdisc of a port
+ * @cfg:	options
+ *
+ * What the watchdog drops it pulls as well, up to CEE_PULLS: the rest is for the next time.
+ *
+ * Context: dequeue.
+ */
+void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
+{
+	struct cee_sched *q = qdisc_priv(sch);
+	struct cee_source *src = rcu_dereference_bh(q->port->source);
+	unsigned int pulls = CEE_PULLS;
+	int prio;
+
+	if (likely(!src))
+		return;
+	for (prio = 0; prio < CEE_PRIOS; prio++) {
+		while (!q->queue[prio].packets && cee_pulls(sch, prio)) {
+			if (!pulls--) {
+				__netif_schedule(sch);
+				return;
+			}
+			if (!cee_pull(sch, cfg, src, prio))
+				break;
+		}
+	}
+}
 
 /**
  * cee_source_init() - the module is loaded

@@ -6,6 +6,7 @@
  *
  *	sch_cee_main cee_stats	the qdisc
  *	cee_source	ports of a switch that has queues of its own
+ *	cee_intake	how packets get into the queues
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
  *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points

@@ -45,9 +45,7 @@
 #include <linux/hashtable.h>
 #include <linux/math64.h>
 #include <linux/module.h>
-#include <linux/random.h>
 #include <linux/rtnetlink.h>
-#include <net/gso.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include "cee_qcn.h"
@@ -56,41 +54,6 @@
 
 /* A port that was blocked for long does not make good for more than this. */
 #define CEE_RATE_LAG_NS		NSEC_PER_MSEC
-
-static void cee_unblock(struct cee_sched *q, unsigned int prio)
-{
-	q->queue[prio].blocked = 0;
-	q->storm &= ~BIT(prio);
-}
-
-/* Look at the peer's pause before a queue is used. */
-static bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
-{
-	u32 begun = READ_ONCE(q->port->pause[prio].begun);
-	bool paused = cee_pfc_paused(q->port, prio, now);
-	struct cee_queue *queue = &q->queue[prio];
-	bool waits = queue->packets;
-
-	if (begun != queue->begun) {
-		queue->begun = begun;
-		queue->held = waits;
-	}
-	/*
-	 * Packets that wait are watched until one may leave (cee_may_send()): a peer that says
-	 * XON and XOFF in one breath has not let any go.
-	 */
-	if (!waits && (!paused || !(q->storm & BIT(prio))))
-		cee_unblock(q, prio);
-	if (!paused) {
-		if (queue->held)
-			queue->np = queue->seq;
-		queue->held = false;
-	} else if (waits) {
-		queue->held = true;
-		queue->blocked = queue->blocked ?: now;
-	}
-	return paused;
-}
 
 static int cee_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 		    struct sk_buff **to_free)
@@ -145,49 +108,6 @@ static void cee_discharge(struct cee_sched *q, const struct sk_buff *skb, unsign
 	cee_set_put(cb->set);
 }
 
-/* Bytes that wait in a priority, here and in the switch that this is a port of. */
-static u32 cee_depth(const struct cee_sched *q, unsigned int prio)
-{
-	struct cee_source *src = rcu_dereference_bh(q->port->source);
-
-	return q->queue[prio].bytes + (src ? src->ops->backlog(src, prio) : 0);
-}
-
-/* NP-ECN is decided here too, by what the packet finds, and done when it leaves. */
-static void cee_mark(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
-		     unsigned int prio)
-{
-	if (!cee_ecn_due(&cfg->prio[prio], cee_depth(q, prio), get_random_u32()))
-		return;
-	if (cfg->prio[prio].ecn == TCA_CEE_ECN_NP)
-		cee_cb(skb)->mark = true;
-	else
-		q->st[prio].marked += cee_ecn_mark(skb);
-}
-
-/* A number for its flow: of what a CNM would quote if that is to be found again. */
-static u16 cee_flow_of(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
-		       unsigned int prio)
-{
-	if (cfg->prio[prio].limiter)
-		return cee_rp_note(q->port->reaction[prio], skb);
-	return cfg->prio[prio].flows > 1 ? skb_get_hash(skb) : 0;
-}
-
-static void cee_append(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
-		       unsigned int prio)
-{
-	struct cee_sched *q = qdisc_priv(sch);
-	struct cee_queue *queue = &q->queue[prio];
-
-	cee_queue_resize(queue, cfg->prio[prio].flows);
-	cee_cb(skb)->hash = cee_flow_of(q, cfg, skb, prio);
-	cee_queue_add(queue, skb);
-	q->st[prio].backlog_max = max_t(u64, q->st[prio].backlog_max, queue->bytes);
-	sch->q.qlen++;
-	qdisc_qstats_backlog_inc(sch, skb);
-}
-
 /* The first packet of a flow, which has one, is nobody's any more. */
 static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio, struct cee_flow *flow)
 {
@@ -198,56 +118,6 @@ static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio, struct c
 	qdisc_qstats_backlog_dec(sch, skb);
 	cee_discharge(q, skb, prio);
 	return skb;
-}
-
-static void cee_sample_queue(struct Qdisc *sch, const struct cee_config *cfg,
-			     const struct sk_buff *skb, unsigned int prio)
-{
-	struct cee_sched *q = qdisc_priv(sch);
-	struct cee_queue *queue = &q->queue[prio];
-	struct cee_sample s;
-
-	if (cee_cp_sample(&queue->cp, qdisc_pkt_len(skb), cee_depth(q, prio),
-			  cfg->prio[prio].eff_qeq, &s) &&
-	    !READ_ONCE(q->port->foreign) && !cee_is_cnm(skb))
-		cee_cp_notify(&queue->cp, qdisc_dev(sch), skb, prio, &s);
-}
-
-/* A packet that somebody answers for is queued. */
-static void cee_accept(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
-		       unsigned int prio)
-{
-	cee_mark(qdisc_priv(sch), cfg, skb, prio);
-	cee_append(sch, cfg, skb, prio);
-	if (cfg->prio[prio].qcn)
-		cee_sample_queue(sch, cfg, skb, prio);
-}
-
-/* Does the watchdog drop what comes for a priority? */
-static bool cee_storm_drops(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio)
-{
-	return cee_queue_paused(q, prio, ktime_get_ns()) && q->storm & BIT(prio) &&
-	       cfg->action == TCA_CEE_ACTION_DROP;
-}
-
-/* The packets that a GSO packet stands for.  Return: a list, NULL if it cannot be cut. */
-static struct sk_buff *cee_segments(struct cee_sched *q, struct sk_buff *skb)
-{
-	struct sk_buff *segs;
-
-	segs = skb_gso_segment(skb, netif_skb_features(skb) & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segs))
-		return NULL;
-	q->gso_segmented++;
-	return segs;
-}
-
-/* A packet with a length of its own, not its GSO packet's or that of before. */
-static void cee_single(struct sk_buff *skb)
-{
-	skb_mark_not_on_list(skb);
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	compat_qdisc_single_segment(skb);
 }
 
 /* @owned: a socket pays for it, and waits. */
@@ -431,78 +301,6 @@ static void cee_pay_rate(struct Qdisc *sch, const struct cee_config *cfg, unsign
 
 	q->next = start + div64_u64((u64)len * NSEC_PER_SEC, cfg->rate);
 	q->busy = sch->q.qlen > 0;
-}
-
-/* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
-static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
-			  unsigned int prio, bool dropping)
-{
-	struct cee_sched *q = qdisc_priv(sch);
-
-	cee_single(skb);
-	*cee_cb(skb) = (struct cee_cb) {};
-	q->st[prio].in++;
-	if (dropping) {
-		q->st[prio].drop_watchdog++;
-		qdisc_qstats_drop(sch);
-		kfree_skb(skb);
-		return;
-	}
-	cee_accept(sch, cfg, skb, prio);
-}
-
-static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
-			      struct sk_buff *skb, unsigned int prio, bool dropping)
-{
-	struct cee_sched *q = qdisc_priv(sch);
-	struct sk_buff *segs = cee_segments(q, skb), *seg, *next;
-
-	if (!segs) {
-		q->st[prio].in++;
-		q->st[prio].drop_limit++;
-		qdisc_qstats_drop(sch);
-		kfree_skb(skb);
-		return;
-	}
-	skb_list_walk_safe(segs, seg, next)
-		cee_take_over(sch, cfg, seg, prio, dropping);
-	consume_skb(skb);
-}
-
-/* Below mq each priority is pulled by one qdisc alone, or its frames would overtake. */
-static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
-{
-	const struct net_device *dev = qdisc_dev(sch);
-
-	return sch->parent == TC_H_ROOT ||
-	       prio % dev->real_num_tx_queues == sch->dev_queue - dev->_tx;
-}
-
-/* Have a frame of each priority here if the switch that this is a port of has one. */
-static void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
-{
-	struct cee_sched *q = qdisc_priv(sch);
-	struct cee_source *src = rcu_dereference_bh(q->port->source);
-	struct sk_buff *skb;
-	bool dropping;
-	int prio;
-
-	if (likely(!src))
-		return;
-	for (prio = 0; prio < CEE_PRIOS; prio++) {
-		while (!q->queue[prio].packets && cee_pulls(sch, prio)) {
-			skb = src->ops->pull(src, prio);
-			if (!skb)
-				break;
-			dropping = cee_storm_drops(q, cfg, prio);
-			skb->dev = qdisc_dev(sch);
-			skb_set_queue_mapping(skb, sch->dev_queue - qdisc_dev(sch)->_tx);
-			if (skb_is_gso(skb))
-				cee_take_over_gso(sch, cfg, skb, prio, dropping);
-			else
-				cee_take_over(sch, cfg, skb, prio, dropping);
-		}
-	}
 }
 
 static struct sk_buff *cee_control(struct Qdisc *sch)

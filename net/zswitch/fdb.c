@@ -74,7 +74,7 @@ static void zsw_fdb_notify(struct zswitch *zsw, const struct zsw_fdb_entry *e, i
 static void zsw_fdb_delete(struct zswitch *zsw, struct zsw_fdb_entry *e)
 {
 	rhashtable_remove_fast(&zsw->fdb, &e->rhnode, zsw_fdb_params);
-	hlist_del_rcu(&e->node);
+	hlist_del_init_rcu(&e->node);
 	if (!e->is_static)
 		zsw->fdb_learnt--;
 	zsw_fdb_notify(zsw, e, RTM_DELNEIGH);
@@ -104,6 +104,17 @@ static struct zsw_fdb_entry *zsw_fdb_insert(struct zswitch *zsw, struct zswitch_
 	return e;
 }
 
+/* A static address that was set without a VLAN is in all of them. */
+static struct zsw_fdb_entry *zsw_fdb_find_any(struct zswitch *zsw, const u8 *addr, u16 vid)
+{
+	struct zsw_fdb_entry *e = zsw_fdb_find(zsw, addr, vid);
+
+	if (e || !vid)
+		return e;
+	e = zsw_fdb_find(zsw, addr, 0);
+	return e && READ_ONCE(e->is_static) ? e : NULL;
+}
+
 /**
  * zsw_fdb_lookup() - where an address is
  * @zsw:	switch
@@ -115,7 +126,7 @@ static struct zsw_fdb_entry *zsw_fdb_insert(struct zswitch *zsw, struct zswitch_
  */
 struct zsw_dest zsw_fdb_lookup(struct zswitch *zsw, const u8 *addr, u16 vid)
 {
-	struct zsw_fdb_entry *e = zsw_fdb_find(zsw, addr, vid);
+	struct zsw_fdb_entry *e = zsw_fdb_find_any(zsw, addr, vid);
 
 	if (!e)
 		return (struct zsw_dest) {};
@@ -129,7 +140,8 @@ static void zsw_fdb_learn_new(struct zswitch *zsw, struct zswitch_port *port, co
 			      u16 vid)
 {
 	spin_lock(&zsw->fdb_lock);
-	if (zsw->fdb_learnt < READ_ONCE(zsw->cfg.fdb_max) && !zsw_fdb_find(zsw, addr, vid))
+	if (zsw->fdb_learnt < READ_ONCE(zsw->cfg.fdb_max) &&
+	    !zsw_fdb_find_any(zsw, addr, vid))
 		zsw_fdb_insert(zsw, port, addr, vid, false);
 	spin_unlock(&zsw->fdb_lock);
 }
@@ -154,7 +166,7 @@ static void zsw_fdb_touch(struct zsw_fdb_entry *e)
  */
 void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid)
 {
-	struct zsw_fdb_entry *e = zsw_fdb_find(zsw, addr, vid);
+	struct zsw_fdb_entry *e = zsw_fdb_find_any(zsw, addr, vid);
 
 	if (unlikely(!e)) {
 		if (READ_ONCE(zsw->fdb_learnt) < READ_ONCE(zsw->cfg.fdb_max))
@@ -176,11 +188,53 @@ void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const u8 *add
 }
 
 /**
+ * struct zsw_fdb_filter - addresses of a walk
+ * @port:	behind this one, or NULL for any
+ * @addr:	this one, or NULL for any
+ * @unused:	not used for so many jiffies, or 0
+ * @statics:	static ones too
+ */
+struct zsw_fdb_filter {
+	const struct zswitch_port *port;
+	const u8	*addr;
+	unsigned long	unused;
+	bool		statics;
+};
+
+static bool zsw_fdb_matches(const struct zsw_fdb_entry *e, const struct zsw_fdb_filter *f)
+{
+	return (f->statics || !READ_ONCE(e->is_static)) &&
+	       (!f->port || READ_ONCE(e->port) == f->port) &&
+	       (!f->addr || ether_addr_equal(e->key.addr, f->addr)) &&
+	       (!f->unused || time_after_eq(jiffies, READ_ONCE(e->used) + f->unused));
+}
+
+/*
+ * There may be a million: the lock, for which frames wait, is held for one at a time.  One
+ * that goes meanwhile leads on to the next until a grace period has passed.
+ */
+static void zsw_fdb_forget(struct zswitch *zsw, const struct zsw_fdb_filter *f)
+{
+	struct zsw_fdb_entry *e;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(e, &zsw->fdb_list, node) {
+		if (!zsw_fdb_matches(e, f))
+			continue;
+		spin_lock_bh(&zsw->fdb_lock);
+		if (!hlist_unhashed(&e->node) && zsw_fdb_matches(e, f))
+			zsw_fdb_delete(zsw, e);
+		spin_unlock_bh(&zsw->fdb_lock);
+	}
+	rcu_read_unlock();
+}
+
+/**
  * zsw_fdb_set() - an address is told by the operator
  * @zsw:	switch
  * @port:	port that it is behind
  * @addr:	address
- * @vid:	VLAN
+ * @vid:	VLAN; 0 of a static one is all
  * @is_static:	it does not age
  * @nlflags:	NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE
  *
@@ -209,6 +263,9 @@ int zsw_fdb_set(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, 
 		zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
 	}
 	spin_unlock_bh(&zsw->fdb_lock);
+	/* What was learnt in a VLAN would hide it there. */
+	if (!err && is_static && !vid)
+		zsw_fdb_forget(zsw, &(struct zsw_fdb_filter) { .addr = addr });
 	return err;
 }
 
@@ -242,14 +299,7 @@ int zsw_fdb_remove(struct zswitch *zsw, const u8 *addr, u16 vid)
  */
 void zsw_fdb_flush(struct zswitch *zsw, const struct zswitch_port *port)
 {
-	struct zsw_fdb_entry *e;
-	struct hlist_node *next;
-
-	spin_lock_bh(&zsw->fdb_lock);
-	hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
-		if (!port || e->port == port)
-			zsw_fdb_delete(zsw, e);
-	spin_unlock_bh(&zsw->fdb_lock);
+	zsw_fdb_forget(zsw, &(struct zsw_fdb_filter) { .port = port, .statics = true });
 }
 
 /**
@@ -260,14 +310,7 @@ void zsw_fdb_flush(struct zswitch *zsw, const struct zswitch_port *port)
  */
 void zsw_fdb_flush_learnt(struct zswitch *zsw)
 {
-	struct zsw_fdb_entry *e;
-	struct hlist_node *next;
-
-	spin_lock_bh(&zsw->fdb_lock);
-	hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
-		if (!e->is_static)
-			zsw_fdb_delete(zsw, e);
-	spin_unlock_bh(&zsw->fdb_lock);
+	zsw_fdb_forget(zsw, &(struct zsw_fdb_filter) {});
 }
 
 /**
@@ -304,16 +347,9 @@ static void zsw_fdb_age(struct work_struct *work)
 {
 	struct zswitch *zsw = container_of(work, struct zswitch, age.work);
 	unsigned long limit = READ_ONCE(zsw->cfg.ageing) * HZ;
-	struct zsw_fdb_entry *e;
-	struct hlist_node *next;
 
-	if (limit) {
-		spin_lock_bh(&zsw->fdb_lock);
-		hlist_for_each_entry_safe(e, next, &zsw->fdb_list, node)
-			if (!e->is_static && time_after_eq(jiffies, READ_ONCE(e->used) + limit))
-				zsw_fdb_delete(zsw, e);
-		spin_unlock_bh(&zsw->fdb_lock);
-	}
+	if (limit)
+		zsw_fdb_forget(zsw, &(struct zsw_fdb_filter) { .unused = limit });
 	schedule_delayed_work(&zsw->age, limit ? max(limit / 8, 1UL) : 60 * HZ);
 }
 

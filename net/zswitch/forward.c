@@ -15,6 +15,7 @@
  * What else of it belongs to the sender's namespace is taken off (zsw_prepare()).
  */
 #include <linux/etherdevice.h>
+#include <net/gso.h>
 #include <net/sock.h>
 #include "zswitch.h"
 
@@ -26,15 +27,19 @@ static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 	if (!pskb_may_pull(skb, ETH_HLEN))
 		return false;
 	skb_reset_mac_header(skb);
+	if (skb_orphan_frags_rx(skb, GFP_ATOMIC))
+		return false;
 	eth = eth_hdr(skb);
 	if (!is_valid_ether_addr(eth->h_source))
 		return false;
-	if (skb_orphan_frags_rx(skb, GFP_ATOMIC))
-		return false;
-	/* sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter. */
+	/*
+	 * sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter.  What
+	 * a guest says that a frame is need not be what it is: AF_PACKET asks for both.
+	 */
 	if (in->kind) {
 		skb_scrub_packet(skb, true);
 		skb->priority = 0;
+		skb->protocol = eth->h_proto;
 	} else {
 		skb_forward_csum(skb);
 		skb_clear_tstamp(skb);
@@ -70,15 +75,23 @@ static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
 		return false;
 	if (owner.is_static ? owner.port != in : READ_ONCE(in->guard))
 		return false;
-	if (READ_ONCE(in->learning))
+	if (!owner.is_static && READ_ONCE(in->learning))
 		zsw_fdb_learn(in->zsw, in, addr, vid);
 	return true;
+}
+
+/* A GSO packet is as long as its segments will be. */
+static bool zsw_fits(const struct net_device *dev, const struct sk_buff *skb)
+{
+	return is_skb_forwardable(dev, skb) &&
+	       (!skb_is_gso(skb) ||
+		skb_gso_validate_mac_len(skb, READ_ONCE(dev->mtu) + ETH_HLEN + VLAN_HLEN));
 }
 
 /* Hand a frame to an output, or the reason why it does not go there. */
 static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
 {
-	if (!is_skb_forwardable(out->dev, f->skb)) {
+	if (!zsw_fits(out->dev, f->skb)) {
 		zsw_drop(f->in, f->skb, netif_running(out->dev) ? ZSWITCH_STAT_DROP_MTU :
 							    ZSWITCH_STAT_DROP_DOWN);
 		return;
@@ -125,9 +138,15 @@ static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vi
 	zsw_deliver(out, &copy, vid);
 }
 
-static void zsw_flood(const struct zsw_frame *f, u16 vid, bool unknown)
+static void zsw_flood(struct zsw_frame *f, u16 vid, bool unknown)
 {
+	enum zswitch_stat reason = zsw_bill_open(f);
 	struct zswitch_port *out, *last = NULL;
+
+	if (reason) {
+		zsw_drop(f->in, f->skb, reason);
+		return;
+	}
 
 	list_for_each_entry_rcu(out, &f->in->zsw->ports, node) {
 		if (!zsw_flooded(out, f, vid, unknown))
@@ -140,6 +159,7 @@ static void zsw_flood(const struct zsw_frame *f, u16 vid, bool unknown)
 		zsw_deliver(last, f, vid);
 	else
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
+	zsw_bill_put(f->in, f->bill);
 }
 
 /* Is it for the neighbour on the wire alone? */
@@ -196,7 +216,6 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 			return;
 		}
 	}
-	f.flood = true;
 	zsw_flood(&f, vid, !is_multicast_ether_addr(eth_hdr(skb)->h_dest));
 }
 

@@ -23,20 +23,26 @@
  * take its frames, those of the others go on.
  *
  * Frames from a wire cannot be refused either.  They are charged to the wire's port, whose
- * sch_cee pauses the peer in time.
+ * sch_cee pauses the peer in time.  The copies of a flooded frame share its memory and are
+ * charged once, until the last one has gone (struct zsw_bill).
+ *
+ * A guest can start its queues behind our back, by taking its end down and up.  So there is
+ * a bound of what an input holds at all (ZSW_SLACK).  What no socket pays for counts with
+ * all the memory that it takes.
  *
  * receive: priorities take turns, and within a priority inputs do, by bytes (deficit
  * round robin, Shreedhar and Varghese, SIGCOMM 1995; inputs by weight).  Priorities are
  * not strict, since any sender may choose one.  Order is kept in a fifo, that is within
  * input, output and priority.
  *
- * Outputs that stand still.  An output that has frames and has let none go for longer
- * than frames of a class are to wait, loses what it has of that class and all that comes
- * but for one frame, by which it can show that it moves again.  Copies of flooded frames
- * wait for 100 ms by default, or one broken receiver would stop all; frames from wires for
- * 200, since their pause stops others in the whole fabric; and frames of this machine's
- * senders for a minute.  These hold their sockets, and with them a namespace that is to be
- * deleted.
+ * Outputs that stand still.  A priority of an output that has frames, and has let next to
+ * none go (ZSW_PROGRESS) for as long as frames of a class are to wait, loses what it has of
+ * that class and all that comes but for one frame at a time, by which it can show that it
+ * moves again.  It is believed as well when it asks for more and there is none, but not for
+ * long.  Copies of flooded frames wait for 100 ms by default, or one broken receiver would
+ * stop all; frames from wires for 200, since their pause stops others in the whole fabric;
+ * and frames of this machine's senders for a minute.  These hold their sockets, and with them
+ * a namespace that is to be deleted.
  *
  * Lossy inputs (by option, and wires without sch_cee) may fill an output up to a bound.
  *
@@ -44,20 +50,30 @@
  * frames at many outputs.  Packets are freed without the lock.
  */
 #include <linux/jiffies.h>
+#include <linux/refcount.h>
+#include <linux/sizes.h>
 #include "zswitch.h"
 
 /* What an input may send in its turn, by weight, and a priority */
 #define ZSW_QUANTUM	2048
 
+/*
+ * What an input may hold beyond twice its limit: a GSO packet of each transmit queue.  More
+ * comes only from a sender that does not heed its stop.
+ */
+#define ZSW_SLACK	(ZSWITCH_TXQS * SZ_64K)
+
 /**
  * struct zsw_cb - what a frame knows while it waits
- * @charge:	of the wire that it came in by, or NULL
- * @len:	bytes that it is charged with
- * @prio:	priority
+ * @bill:	of it and its copies; NULL if there are none
+ * @debt:	without a bill, of its own
+ * @len:	bytes
+ * @prio:	priority of the output
  * @class:	enum zsw_class
  */
 struct zsw_cb {
-	struct cee_set	*charge;
+	struct zsw_bill	*bill;
+	struct zsw_debt	debt;
 	u32		len;
 	u8		prio;
 	u8		class;
@@ -101,7 +117,7 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	u32 bit = BIT(f->txq), *waits;
 
 	if (fifo->bytes >= READ_ONCE(cfg->share)) {
-		waits = f->flood ? &fifo->flooders : &fifo->sleepers;
+		waits = f->bill ? &fifo->flooders : &fifo->sleepers;
 		zsw_sleep(in, f->txq, *waits & bit);
 		*waits |= bit;
 		return;
@@ -111,22 +127,106 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	/* Stopped first: whoever finds it among the sleepers wakes it. */
 	zsw_sleep(in, f->txq, atomic_read(&in->sleepers[prio]) & bit);
 	atomic_or(bit, &in->sleepers[prio]);
-	/* Pairs with zsw_release(): one of the two sees what the other has done. */
+	/* Pairs with zsw_repay(): one of the two sees what the other has done. */
 	smp_mb__after_atomic();
 	if (atomic_read(&in->used[prio]) <= READ_ONCE(cfg->limit) / 2)
 		zsw_wake(in, atomic_fetch_andnot(bit, &in->sleepers[prio]) & bit);
 }
 
-/* The input holds a frame less.  The packet itself is not touched. */
-static void zsw_release(struct zswitch_port *in, struct zsw_cb *cb)
+/* Bytes that an input answers for: its socket does for the rest of a frame's memory. */
+static u32 zsw_size(const struct zswitch_port *in, const struct sk_buff *skb)
 {
-	int used = atomic_sub_return(cb->len, &in->used[cb->prio]);
+	return in->kind && !skb->sk ? max(skb->truesize, skb->len) : skb->len;
+}
 
-	if (cb->charge)
-		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
-	cb->charge = NULL;
-	if (used <= READ_ONCE(in->zsw->cfg.limit) / 2 && atomic_read(&in->sleepers[cb->prio]))
-		zsw_wake(in, atomic_xchg(&in->sleepers[cb->prio], 0));
+/*
+ * An input takes a frame on, and whoever waits for the frame's sake is told.
+ * Return: why it cannot, or ZSWITCH_STAT_PAD.
+ */
+static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *debt)
+{
+	const struct zsw_config *cfg = &in->zsw->cfg;
+	u64 most = 2 * (u64)READ_ONCE(cfg->limit) + ZSW_SLACK;
+
+	debt->charge = NULL;
+	debt->class = ZSW_LOSSY;
+	if (in->kind) {
+		if (READ_ONCE(cfg->virtual_lossless))
+			debt->class = ZSW_VIRTUAL;
+		if (atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
+			return ZSWITCH_STAT_DROP_OVERRUN;
+	} else if (READ_ONCE(cfg->wire_lossless)) {
+		debt->charge = cee_ingress_charge(in->dev, debt->prio, debt->size);
+		if (IS_ERR(debt->charge))
+			return ZSWITCH_STAT_DROP_HEADROOM;
+		if (debt->charge)
+			debt->class = ZSW_WIRE;
+	}
+	atomic_add(debt->size, &in->used[debt->prio]);
+	return ZSWITCH_STAT_PAD;
+}
+
+static void zsw_repay(struct zswitch_port *in, const struct zsw_debt *debt)
+{
+	int used = atomic_sub_return(debt->size, &in->used[debt->prio]);
+
+	if (debt->charge)
+		cee_ingress_uncharge(debt->charge, debt->prio, debt->size);
+	if (used <= READ_ONCE(in->zsw->cfg.limit) / 2 && atomic_read(&in->sleepers[debt->prio]))
+		zsw_wake(in, atomic_xchg(&in->sleepers[debt->prio], 0));
+}
+
+/**
+ * zsw_bill_open() - a frame is to be copied
+ * @f:		frame; it gets a bill
+ *
+ * The copies share what the frame has in memory, so the input holds it once: or a wire's
+ * peer would be paused, and lose, by the number of outputs.
+ *
+ * Context: RCU, bottom halves are off.
+ * Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.
+ */
+enum zswitch_stat zsw_bill_open(struct zsw_frame *f)
+{
+	struct zsw_bill *bill = kmalloc(sizeof(*bill), GFP_ATOMIC);
+	enum zswitch_stat reason;
+
+	if (!bill)
+		return ZSWITCH_STAT_DROP_NOMEM;
+	refcount_set(&bill->ref, 1);
+	bill->debt.size = zsw_size(f->in, f->skb);
+	bill->debt.prio = cee_source_classify(NULL, f->in->kind ? NULL : f->in->dev, f->skb);
+	reason = zsw_borrow(f->in, &bill->debt);
+	if (reason) {
+		kfree(bill);
+		return reason;
+	}
+	f->bill = bill;
+	return ZSWITCH_STAT_PAD;
+}
+
+/**
+ * zsw_bill_put() - a copy has gone, or all have been made
+ * @in:		port that the frame came in by
+ * @bill:	of the frame
+ *
+ * Context: RCU, bottom halves are off; any output's lock.
+ */
+void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill)
+{
+	if (!refcount_dec_and_test(&bill->ref))
+		return;
+	zsw_repay(in, &bill->debt);
+	kfree(bill);
+}
+
+/* The input holds a frame less.  The packet itself is not touched. */
+static void zsw_release(struct zswitch_port *in, const struct zsw_cb *cb)
+{
+	if (cb->bill)
+		zsw_bill_put(in, cb->bill);
+	else
+		zsw_repay(in, &cb->debt);
 }
 
 static void zsw_fifo_wake(struct zsw_fifo *fifo)
@@ -154,7 +254,6 @@ static void zsw_append(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 	out->bytes[cb->prio] += cb->len;
 	if (cb->class == ZSW_LOSSY)
 		out->lossy[cb->prio] += cb->len;
-	atomic_add(cb->len, &fifo->voq->in->used[cb->prio]);
 }
 
 /* Take a frame out of the middle or from the head. */
@@ -204,34 +303,88 @@ static struct zsw_voq *zsw_voq_get(struct zswitch_port *out, struct zswitch_port
 	return zsw_voq_new(out, in);
 }
 
-/* Has an output stood still for longer than frames of a class wait? */
-static bool zsw_still(const struct zswitch_port *out, enum zsw_class class)
+static void zsw_window_begin(struct zswitch_port *out, unsigned int prio, enum zsw_class class)
 {
-	u32 wait = READ_ONCE(out->zsw->cfg.wait[class]);
+	out->window[class][prio].since = jiffies;
+	out->window[class][prio].base = out->passed[prio];
+}
 
-	return wait && out->ready && time_after(jiffies, out->moved + msecs_to_jiffies(wait));
+static void zsw_set_still(struct zswitch_port *out, unsigned int prio, enum zsw_class class,
+			  bool still)
+{
+	if (still) {
+		out->still[class] |= BIT(prio);
+		out->suspect[class] |= BIT(prio);
+		WRITE_ONCE(out->stalled, out->stalled | BIT(prio));
+	} else {
+		out->still[class] &= ~BIT(prio);
+		out->suspect[class] &= ~BIT(prio);
+	}
+}
+
+/* How long a class waits.  Who has only asked for more is trusted for an eighth of it. */
+static unsigned long zsw_patience(const struct zswitch_port *out, unsigned int prio,
+				  enum zsw_class class)
+{
+	unsigned long wait = msecs_to_jiffies(READ_ONCE(out->zsw->cfg.wait[class]));
+
+	return out->suspect[class] & ~out->still[class] & BIT(prio) ? wait / 8 : wait;
+}
+
+/*
+ * Does a priority stand still for longer than frames of a class wait?  What it lets go is
+ * looked at in windows of that time.
+ */
+static bool zsw_still(struct zswitch_port *out, unsigned int prio, enum zsw_class class)
+{
+	const struct zsw_window *w = &out->window[class][prio];
+	bool moves = out->passed[prio] - w->base >= ZSW_PROGRESS;
+
+	if (!READ_ONCE(out->zsw->cfg.wait[class]) || !(out->ready & BIT(prio)))
+		return false;
+	if (moves || time_after(jiffies, w->since + zsw_patience(out, prio, class))) {
+		zsw_set_still(out, prio, class, !moves);
+		zsw_window_begin(out, prio, class);
+	}
+	return out->still[class] & BIT(prio);
+}
+
+static enum zswitch_stat zsw_still_reason(enum zsw_class class)
+{
+	return class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
+}
+
+/* Who asks for more than there is, does not stand still: that is to be seen. */
+static void zsw_all_taken(struct zswitch_port *out, u8 prios)
+{
+	enum zsw_class class;
+
+	for (class = 0; class < ZSW_CLASSES; class++)
+		out->still[class] &= ~prios;
+	WRITE_ONCE(out->stalled, out->stalled & ~prios);
 }
 
 /* Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.  Context: the output's lock. */
-static enum zswitch_stat zsw_refusal(const struct zswitch_port *out, const struct zsw_cb *cb)
+static enum zswitch_stat zsw_refusal(struct zswitch_port *out, const struct zsw_cb *cb)
 {
 	if (!out->up)
 		return ZSWITCH_STAT_DROP_DOWN;
 	if (cb->class == ZSW_LOSSY)
 		return out->lossy[cb->prio] + cb->len > READ_ONCE(out->zsw->cfg.queue) ?
 		       ZSWITCH_STAT_DROP_FULL : ZSWITCH_STAT_PAD;
-	if (zsw_still(out, cb->class))
-		return cb->class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
-	return ZSWITCH_STAT_PAD;
+	return zsw_still(out, cb->prio, cb->class) ? zsw_still_reason(cb->class) :
+						     ZSWITCH_STAT_PAD;
 }
 
-/* An output has frames that had none. */
-static void zsw_begins(struct zswitch_port *out)
+/* A priority of an output has frames that had none. */
+static void zsw_begins(struct zswitch_port *out, unsigned int prio)
 {
 	struct delayed_work *watch = &out->zsw->watch;
+	enum zsw_class class;
 
-	if (!out->stalled)
-		out->moved = jiffies;
+	for (class = 0; class < ZSW_CLASSES; class++)
+		if (!(out->still[class] & BIT(prio)))
+			zsw_window_begin(out, prio, class);
 	if (!delayed_work_pending(watch))
 		schedule_delayed_work(watch, ZSW_WATCH);
 }
@@ -248,11 +401,12 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	voq = zsw_voq_get(out, f->in);
 	if (!voq)
 		return ZSWITCH_STAT_DROP_NOMEM;
-	if (!out->ready)
-		zsw_begins(out);
+	if (!(out->ready & BIT(cb->prio)))
+		zsw_begins(out, cb->prio);
 	zsw_append(out, &voq->fifo[cb->prio], f->skb);
 	if (f->txq >= 0 && cb->class != ZSW_LOSSY)
-		zsw_sleep_if_full(&voq->fifo[cb->prio], f, cb->prio);
+		zsw_sleep_if_full(&voq->fifo[cb->prio], f,
+				  f->bill ? f->bill->debt.prio : cb->debt.prio);
 	if (!(out->ready & BIT(cb->prio))) {
 		WRITE_ONCE(out->ready, out->ready | BIT(cb->prio));
 		zsw_kick(out);
@@ -260,31 +414,28 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	return ZSWITCH_STAT_PAD;
 }
 
-/* Who waits for this frame's sake?  Return: false if a wire's peer has sent too much. */
-static bool zsw_classify(struct zswitch_port *out, const struct zsw_frame *f)
+/* Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD. */
+static enum zswitch_stat zsw_classify(struct zswitch_port *out, const struct zsw_frame *f)
 {
-	const struct zsw_config *cfg = &out->zsw->cfg;
 	struct zsw_cb *cb = zsw_cb(f->skb);
+	enum zswitch_stat reason;
 
 	*cb = (struct zsw_cb) {
+		.bill	= f->bill,
 		.len	= f->skb->len,
 		.prio	= cee_source_classify(out->kind ? NULL : out->dev,
 					      f->in->kind ? NULL : f->in->dev, f->skb),
-		.class	= ZSW_LOSSY,
 	};
-	if (f->in->kind) {
-		if (READ_ONCE(cfg->virtual_lossless))
-			cb->class = ZSW_VIRTUAL;
-	} else if (READ_ONCE(cfg->wire_lossless)) {
-		cb->charge = cee_ingress_charge(f->in->dev, cb->prio, cb->len);
-		if (IS_ERR(cb->charge))
-			return false;
-		if (cb->charge)
-			cb->class = ZSW_WIRE;
+	if (f->bill) {
+		refcount_inc(&f->bill->ref);
+		cb->class = f->bill->debt.class == ZSW_LOSSY ? ZSW_LOSSY : ZSW_FLOOD;
+		return ZSWITCH_STAT_PAD;
 	}
-	if (f->flood && cb->class != ZSW_LOSSY)
-		cb->class = ZSW_FLOOD;
-	return true;
+	cb->debt.size = zsw_size(f->in, f->skb);
+	cb->debt.prio = cb->prio;
+	reason = zsw_borrow(f->in, &cb->debt);
+	cb->class = cb->debt.class;
+	return reason;
 }
 
 static void zsw_push(struct zswitch_port *out, const struct zsw_frame *f)
@@ -320,8 +471,9 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 		zsw_push(out, f);
 		return;
 	}
-	if (!zsw_classify(out, f)) {
-		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_HEADROOM);
+	reason = zsw_classify(out, f);
+	if (reason) {
+		zsw_drop(f->in, f->skb, reason);
 		return;
 	}
 	spin_lock(&out->lock);
@@ -329,8 +481,7 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 	spin_unlock(&out->lock);
 	if (!reason)
 		return;
-	if (cb->charge)
-		cee_ingress_uncharge(cb->charge, cb->prio, cb->len);
+	zsw_release(f->in, cb);
 	zsw_drop(f->in, f->skb, reason);
 }
 
@@ -373,8 +524,7 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
 	skb = skb_peek(&fifo->frames);
 	fifo->deficit -= zsw_cb(skb)->len;
 	out->credit[prio] -= zsw_cb(skb)->len;
-	out->moved = jiffies;
-	out->stalled = false;
+	out->passed[prio] += zsw_cb(skb)->len;
 	/* The input may be gone as soon as its last frame is. */
 	zsw_count(fifo->voq->in, ZSWITCH_STAT_PASSED, 1);
 	zsw_unlink(out, fifo, skb);
@@ -394,10 +544,12 @@ struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 {
 	struct sk_buff *skb;
 
-	if (!(READ_ONCE(port->ready) & prios))
+	if (!((READ_ONCE(port->ready) | READ_ONCE(port->stalled)) & prios))
 		return NULL;
 	spin_lock(&port->lock);
 	skb = zsw_take(port, prios);
+	if (!skb)
+		zsw_all_taken(port, prios);
 	spin_unlock(&port->lock);
 	if (!skb)
 		return NULL;
@@ -436,36 +588,50 @@ static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int 
 	}
 }
 
-static void zsw_purge(struct zswitch_port *out, int class, enum zswitch_stat reason,
-		      struct sk_buff_head *freed)
+/* The same of all inputs' fifos of a priority. */
+static void zsw_purge(struct zswitch_port *out, unsigned int prio, int class,
+		      enum zswitch_stat reason, struct sk_buff_head *freed)
 {
 	struct zsw_voq *voq;
-	int i, j;
+	int i;
 
-	out->stalled = class >= 0;
 	hash_for_each(out->voqs, i, voq, node)
-		for (j = 0; j < ZSWITCH_PRIOS; j++)
-			zsw_purge_fifo(out, &voq->fifo[j], class, reason, freed);
+		zsw_purge_fifo(out, &voq->fifo[prio], class, reason, freed);
 }
 
 /* Senders whose flooded frames wait here must not wait for ever with them. */
-static void zsw_wake_flooders(struct zswitch_port *out)
+static void zsw_wake_flooders(struct zswitch_port *out, unsigned int prio)
 {
 	struct zsw_voq *voq;
 	u32 txqs;
-	int i, j;
+	int i;
 
-	hash_for_each(out->voqs, i, voq, node)
-		for (j = 0; j < ZSWITCH_PRIOS; j++) {
-			txqs = voq->fifo[j].flooders;
-			voq->fifo[j].flooders = 0;
-			zsw_wake(voq->in, txqs);
-		}
+	hash_for_each(out->voqs, i, voq, node) {
+		txqs = voq->fifo[prio].flooders;
+		voq->fifo[prio].flooders = 0;
+		zsw_wake(voq->in, txqs);
+	}
+}
+
+static void zsw_give_up(struct zswitch_port *out, unsigned int prio, struct sk_buff_head *freed)
+{
+	enum zsw_class class;
+
+	for (class = 0; class < ZSW_CLASSES; class++) {
+		if (!zsw_still(out, prio, class))
+			continue;
+		zsw_purge(out, prio, class, zsw_still_reason(class), freed);
+		if (class == ZSW_FLOOD)
+			zsw_wake_flooders(out, prio);
+	}
 }
 
 /**
  * zsw_expire() - look whether an output stands still
  * @port:	output
+ *
+ * A wire is kicked again: whoever replaced its qdisc, or changed that's length, may have
+ * taken the one that was kicked away before it has pulled.
  *
  * Context: process, RCU.
  * Return: whether it has frames.
@@ -473,19 +639,16 @@ static void zsw_wake_flooders(struct zswitch_port *out)
 bool zsw_expire(struct zswitch_port *port)
 {
 	struct sk_buff_head freed;
+	int i;
 
 	if (!READ_ONCE(port->ready))
 		return false;
 	__skb_queue_head_init(&freed);
 	spin_lock_bh(&port->lock);
-	if (zsw_still(port, ZSW_FLOOD)) {
-		zsw_purge(port, ZSW_FLOOD, ZSWITCH_STAT_DROP_FLOOD, &freed);
-		zsw_wake_flooders(port);
-	}
-	if (zsw_still(port, ZSW_WIRE))
-		zsw_purge(port, ZSW_WIRE, ZSWITCH_STAT_DROP_STILL, &freed);
-	if (zsw_still(port, ZSW_VIRTUAL))
-		zsw_purge(port, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	for (i = 0; i < ZSWITCH_PRIOS; i++)
+		zsw_give_up(port, i, &freed);
+	if (!port->kind && port->ready)
+		zsw_wire_kick(port);
 	spin_unlock_bh(&port->lock);
 	__skb_queue_purge(&freed);
 	return true;
@@ -501,12 +664,14 @@ bool zsw_expire(struct zswitch_port *port)
 void zsw_output_set(struct zswitch_port *port, bool up)
 {
 	struct sk_buff_head freed;
+	int i;
 
 	__skb_queue_head_init(&freed);
 	spin_lock_bh(&port->lock);
 	port->up = up;
-	if (!up)
-		zsw_purge(port, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
+	zsw_all_taken(port, U8_MAX);
+	for (i = 0; i < ZSWITCH_PRIOS && !up; i++)
+		zsw_purge(port, i, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
 	spin_unlock_bh(&port->lock);
 	__skb_queue_purge(&freed);
 }

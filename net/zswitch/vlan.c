@@ -11,7 +11,8 @@
  * `bridge vlan add|del dev PORT vid V [pvid] [untagged]` and `bridge vlan show` come here;
  * the bitmaps are written under RTNL, a bit at a time, and read by anyone.
  *
- * Not here: 802.1ad, VLAN tunnels, states of spanning trees, statistics of VLANs.
+ * Not here: 802.1ad (such frames are not taken, nor are two tags), VLAN tunnels, states of
+ * spanning trees, statistics of VLANs.
  */
 #include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
@@ -35,10 +36,16 @@ void zsw_vlans_init(struct zsw_vlans *v)
  * @skb:	frame, a tag in skb->vlan_tci; afterwards it has one
  * @vid:	the answer
  *
+ * A second tag would be the first one behind a port that takes its own off: by it anyone
+ * could send to any VLAN.
+ *
  * Return: whether the port is in that VLAN.
  */
 bool zsw_vlan_ingress(const struct zsw_vlans *v, struct sk_buff *skb, u16 *vid)
 {
+	if (eth_type_vlan(skb->protocol) ||
+	    (skb_vlan_tag_present(skb) && skb->vlan_proto != htons(ETH_P_8021Q)))
+		return false;
 	*vid = skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) : 0;
 	if (!*vid) {
 		*vid = READ_ONCE(v->pvid);
@@ -120,11 +127,16 @@ static int zsw_vlan_change(struct zsw_vlans *v, const struct bridge_vlan_info *i
 		NL_SET_ERR_MSG(extack, "a VLAN is 1 to 4094");
 		return -EINVAL;
 	}
+	if (info->flags & (BRIDGE_VLAN_INFO_RANGE_BEGIN | BRIDGE_VLAN_INFO_RANGE_END) &&
+	    info->flags & BRIDGE_VLAN_INFO_PVID) {
+		NL_SET_ERR_MSG(extack, "a range of VLANs has no PVID");
+		return -EINVAL;
+	}
+	if (*begin && !(info->flags & BRIDGE_VLAN_INFO_RANGE_END)) {
+		NL_SET_ERR_MSG(extack, "a range of VLANs must end before anything else");
+		return -EINVAL;
+	}
 	if (info->flags & BRIDGE_VLAN_INFO_RANGE_BEGIN) {
-		if (*begin || info->flags & BRIDGE_VLAN_INFO_PVID) {
-			NL_SET_ERR_MSG(extack, "a range of VLANs begins once and has no PVID");
-			return -EINVAL;
-		}
 		*begin = vid;
 		return 0;
 	}

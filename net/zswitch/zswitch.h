@@ -40,6 +40,13 @@
 /* Jiffies between looks at outputs that have frames */
 #define ZSW_WATCH	msecs_to_jiffies(20)
 
+/*
+ * A priority of an output that has frames moves if it lets so many bytes go in the time that
+ * they may wait: one frame now and then would hold all that is paused for its sake.  Five
+ * full frames: 328 kbit/s where frames wait for 200 ms.
+ */
+#define ZSW_PROGRESS	(8 << 10)
+
 /* Each pair of ports may take a struct zsw_voq. */
 #define ZSW_PORTS_MAX	512
 
@@ -138,6 +145,16 @@ struct zsw_vlans {
 };
 
 /**
+ * struct zsw_window - a time in which an output should let frames go
+ * @since:	jiffies when it began
+ * @base:	zswitch_port.passed then
+ */
+struct zsw_window {
+	unsigned long		since;
+	u32			base;
+};
+
+/**
  * struct zswitch_port - a device of a switch
  * @dev:	device
  * @zsw:	switch
@@ -152,7 +169,8 @@ struct zsw_vlans {
  * @flood:	to unknown addresses too
  * @cee:	a wire whose qdisc pulls
  * @source:	what it pulls from
- * @used:	input: bytes that wait, of each priority
+ * @used:	input: bytes that wait, of each priority; of frames that no socket pays for,
+ *		the memory that they take
  * @sleepers:	input: transmit queues that wait for @used to fall
  * @lock:	output: what follows
  * @up:		frames are taken
@@ -163,8 +181,11 @@ struct zsw_vlans {
  * @ready:	priorities that have frames; read by anyone
  * @turn:	priority whose turn it is
  * @credit:	bytes that each priority may send in its turn
- * @moved:	jiffies when the last frame left, or began to wait alone
- * @stalled:	none has left since frames were given up
+ * @passed:	of each priority, bytes that have left, modulo 2^32
+ * @window:	by class and priority, what is watched for progress
+ * @still:	of each class, priorities that stood still in the last full window
+ * @suspect:	of each class, priorities that did, and have not moved since
+ * @stalled:	those in any @still
  */
 struct zswitch_port {
 	struct net_device	*dev;
@@ -192,8 +213,11 @@ struct zswitch_port {
 	u8			ready;
 	u8			turn;
 	int			credit[ZSWITCH_PRIOS];
-	unsigned long		moved;
-	bool			stalled;
+	u32			passed[ZSWITCH_PRIOS];
+	struct zsw_window	window[ZSW_CLASSES][ZSWITCH_PRIOS];
+	u8			still[ZSW_CLASSES];
+	u8			suspect[ZSW_CLASSES];
+	u8			stalled;
 };
 
 /**
@@ -271,12 +295,47 @@ int zsw_fdb_dump(struct zswitch *zsw, struct sk_buff *skb, struct netlink_callba
 		 int first, int *idx);
 
 /* queue.c */
+
+/**
+ * struct zsw_debt - what an input holds for a frame that waits
+ * @charge:	of the wire that it came in by, or NULL
+ * @size:	bytes
+ * @prio:	priority of the input
+ * @class:	enum zsw_class
+ */
+struct zsw_debt {
+	struct cee_set		*charge;
+	u32			size;
+	u8			prio;
+	u8			class;
+};
+
+/**
+ * struct zsw_bill - the debt of all copies of a frame together
+ * @debt:	of the frame
+ * @ref:	of each copy that waits, and one of who makes them
+ */
+struct zsw_bill {
+	struct zsw_debt		debt;
+	refcount_t		ref;
+};
+
+/**
+ * struct zsw_frame - a frame on its way to an output
+ * @in:		port that it came in by
+ * @skb:	frame, its data at the MAC header
+ * @txq:	transmit queue that has sent it and may be stopped, or -1
+ * @bill:	it is one of many copies; NULL if not
+ */
 struct zsw_frame {
 	struct zswitch_port	*in;
 	struct sk_buff		*skb;
 	int			txq;
-	bool			flood;
+	struct zsw_bill		*bill;
 };
+
+enum zswitch_stat zsw_bill_open(struct zsw_frame *f);
+void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill);
 
 void zsw_output_init(struct zswitch_port *port);
 void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f);

@@ -93,8 +93,17 @@ static void zvnic_pay(struct zvnic *v, u64 rate, const struct sk_buff *skb, u64 
 	v->next = start + mul_u64_u64_div_u64(bits, NSEC_PER_SEC, rate);
 }
 
+/*
+ * Here a frame enters the guest's namespace: marks, conntrack and routes of the host's, for
+ * one that came in by a wire, stay outside.  And here its sender is let go.  IP would do so
+ * next; but a guest that bridges it into a queue which stands still would hold a socket of
+ * another namespace, and so that, for as long as it likes.
+ */
 static void zvnic_receive(struct zvnic *v, struct sk_buff *skb)
 {
+	skb_scrub_packet(skb, true);
+	skb->priority = 0;
+	skb_orphan(skb);
 	skb_record_rx_queue(skb, 0);
 	skb->protocol = eth_type_trans(skb, v->dev);
 	dev_sw_netstats_rx_add(v->dev, skb->len + ETH_HLEN);

@@ -33,6 +33,7 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_DROP_LOCAL]	= "drop_local",
 	[ZSWITCH_STAT_DROP_MALFORMED]	= "drop_malformed",
 	[ZSWITCH_STAT_DROP_NOMEM]	= "drop_nomem",
+	[ZSWITCH_STAT_DROP_OVERRUN]	= "drop_overrun",
 };
 
 static inline void print_number(const char *name, __u64 val)

@@ -112,6 +112,7 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_DROP_LOCAL: no switch passes it on, or there is nobody else
  * @ZSWITCH_STAT_DROP_MALFORMED: no Ethernet frame, or an impossible source
  * @ZSWITCH_STAT_DROP_NOMEM: no memory
+ * @ZSWITCH_STAT_DROP_OVERRUN: the sender on this machine did not heed its stop
  */
 enum zswitch_stat {
 	ZSWITCH_STAT_PAD,
@@ -136,6 +137,7 @@ enum zswitch_stat {
 	ZSWITCH_STAT_DROP_LOCAL,
 	ZSWITCH_STAT_DROP_MALFORMED,
 	ZSWITCH_STAT_DROP_NOMEM,
+	ZSWITCH_STAT_DROP_OVERRUN,
 	__ZSWITCH_STAT_MAX,
 };
 

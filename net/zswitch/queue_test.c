@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: order, turns, who sleeps when, and what becomes of an output that stands still.
+ */
+#include <kunit/test.h>
+#include <net/sock.h>
+#include "queue.c"
+
+#define ZSW_TEST_TXQ	3
+
+/**
+ * struct zsw_test - a switch with two inputs and two outputs
+ * @zsw:	switch
+ * @in:		inputs
+ * @out:	outputs
+ * @stops:	times that a queue was stopped
+ * @early:	of them, with the queue among its input's sleepers already
+ * @woken:	queues that were woken
+ */
+struct zsw_test {
+	struct zswitch		zsw;
+	struct zswitch_port	*in[2];
+	struct zswitch_port	*out[2];
+	unsigned int		stops;
+	unsigned int		early;
+	u32			woken;
+};
+
+static struct zsw_test *zsw_test;
+
+static void zsw_test_kick(struct net_device *dev)
+{
+}
+
+/* Who wakes must find the queue stopped: it may not be among the sleepers before. */
+static void zsw_test_stop(struct net_device *dev, unsigned int txq)
+{
+	zsw_test->stops++;
+	zsw_test->early += !!(atomic_read(&zsw_test->in[0]->sleepers[0]) & BIT(txq));
+}
+
+static void zsw_test_wake(struct net_device *dev, u32 txqs)
+{
+	zsw_test->woken |= txqs;
+}
+
+static const struct zswitch_kind zsw_test_kind = {
+	.kick	= zsw_test_kick,
+	.stop	= zsw_test_stop,
+	.wake	= zsw_test_wake,
+};
+
+static void zsw_test_watch(struct work_struct *work)
+{
+}
+
+static int zsw_test_init(struct kunit *test)
+{
+	struct zsw_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	INIT_DELAYED_WORK(&t->zsw.watch, zsw_test_watch);
+	t->zsw.cfg = (struct zsw_config) {
+		.virtual_lossless = true, .limit = SZ_64K, .share = SZ_64K,
+		.wait[ZSW_VIRTUAL] = 1000,
+	};
+	for (i = 0; i < 2; i++) {
+		t->in[i] = zsw_port_new(&t->zsw, NULL, &zsw_test_kind);
+		t->out[i] = zsw_port_new(&t->zsw, NULL, &zsw_test_kind);
+		KUNIT_ASSERT_NOT_NULL(test, t->in[i]);
+		KUNIT_ASSERT_NOT_NULL(test, t->out[i]);
+		t->out[i]->up = true;
+	}
+	zsw_test = t;
+	test->priv = t;
+	return 0;
+}
+
+static void zsw_test_exit(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		zsw_free_voqs(t->out[i]);
+	for (i = 0; i < 2; i++) {
+		zsw_port_free(t->in[i]);
+		zsw_port_free(t->out[i]);
+	}
+	cancel_delayed_work_sync(&t->zsw.watch);
+}
+
+/* A frame that somebody pays for, or it would count with all its memory. */
+static void zsw_test_free(struct sk_buff *skb)
+{
+}
+
+static void zsw_test_put(struct kunit *test, unsigned int in, unsigned int out, u32 len, u32 mark)
+{
+	static struct sock nobody;
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb = alloc_skb(len, GFP_KERNEL);
+	struct zsw_frame f = { .in = t->in[in], .skb = skb, .txq = ZSW_TEST_TXQ };
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_zero(skb, len);
+	skb_reset_mac_header(skb);
+	skb->mark = mark;
+	skb->sk = &nobody;
+	skb->destructor = zsw_test_free;
+	rcu_read_lock();
+	local_bh_disable();
+	zsw_enqueue(t->out[out], &f);
+	local_bh_enable();
+	rcu_read_unlock();
+}
+
+static struct sk_buff *zsw_test_get(struct kunit *test, unsigned int out)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	local_bh_disable();
+	skb = zswitch_pull(t->out[out], U8_MAX);
+	local_bh_enable();
+	rcu_read_unlock();
+	return skb;
+}
+
+static void zsw_test_order(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb;
+	u32 i;
+
+	for (i = 0; i < 20; i++)
+		zsw_test_put(test, 0, 0, 100 + 50 * i, i);
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 11500);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->used[0]), 11500);
+	for (i = 0; i < 20; i++) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_EQ(test, skb->mark, i);
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_NULL(test, zsw_test_get(test, 0));
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->used[0]), 0);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->in[0], ZSWITCH_STAT_PASSED), 20);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_OUT), 20);
+}
+
+/* Large frames of one input, small ones of another: bytes by weight. */
+static void zsw_test_shares(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	u32 bytes[2] = {}, i;
+	struct sk_buff *skb;
+
+	t->zsw.cfg.limit = SZ_1M;
+	t->zsw.cfg.share = SZ_1M;
+	t->in[0]->weight = 3;
+	for (i = 0; i < 400; i++)
+		zsw_test_put(test, 0, 0, 1500, 0);
+	for (i = 0; i < 2000; i++)
+		zsw_test_put(test, 1, 0, 100, 1);
+	while (bytes[0] + bytes[1] < 600000) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		bytes[skb->mark] += skb->len;
+		kfree_skb(skb);
+	}
+	/* To a turn, of three quanta and of one */
+	KUNIT_EXPECT_LE(test, abs((int)bytes[0] - 450000), 3 * ZSW_QUANTUM + 1500);
+}
+
+/* The input is full while no output's share is. */
+static void zsw_test_sleeps(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb;
+	int i;
+
+	for (i = 0; i < 44; i++)
+		zsw_test_put(test, 0, i % 2, 1500, 0);
+	KUNIT_EXPECT_EQ(test, t->stops, 1);
+	KUNIT_EXPECT_EQ(test, t->early, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->sleepers[0]), BIT(ZSW_TEST_TXQ));
+	for (i = 0; i < 44; i++) {
+		KUNIT_EXPECT_EQ(test, t->woken, i * 1500 >= 66000 - SZ_32K ? BIT(ZSW_TEST_TXQ) : 0);
+		skb = zsw_test_get(test, i % 2);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->sleepers[0]), 0);
+	KUNIT_EXPECT_EQ(test, t->stops, 1);
+}
+
+/* Who does not heed the stop is bounded. */
+static void zsw_test_overrun(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	u32 most = 2 * SZ_64K + ZSW_SLACK;
+	int i;
+
+	for (i = 0; i < 2 * most / 60000; i++)
+		zsw_test_put(test, 0, 0, 60000, 0);
+	KUNIT_EXPECT_LE(test, atomic_read(&t->in[0]->used[0]), most);
+	KUNIT_EXPECT_GT(test, atomic_read(&t->in[0]->used[0]), most - 60000);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->in[0], ZSWITCH_STAT_DROP_OVERRUN),
+			2 * most / 60000 - most / 60000);
+	/* Another input is not concerned. */
+	zsw_test_put(test, 1, 0, 1000, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[1]->used[0]), 1000);
+}
+
+/* A window passes. */
+static void zsw_test_later(struct zsw_test *t)
+{
+	t->out[0]->window[ZSW_VIRTUAL][0].since -= msecs_to_jiffies(1000) + 1;
+}
+
+static u64 zsw_test_given_up(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+
+	rcu_read_lock();
+	zsw_expire(t->out[0]);
+	rcu_read_unlock();
+	return zsw_stat(t->in[0], ZSWITCH_STAT_DROP_STILL);
+}
+
+static void zsw_test_still(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		zsw_test_put(test, 0, 0, 1500, i);
+	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 0);
+	/* It moves: six frames in the time. */
+	for (i = 0; i < 6; i++)
+		kfree_skb(zsw_test_get(test, 0));
+	zsw_test_later(t);
+	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 0);
+	/* It crawls: one. */
+	kfree_skb(zsw_test_get(test, 0));
+	zsw_test_later(t);
+	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 13);
+	/* One frame at a time. */
+	zsw_test_put(test, 0, 0, 1500, 0);
+	zsw_test_put(test, 0, 0, 1500, 0);
+	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 15);
+	zsw_test_put(test, 0, 0, 1500, 0);
+	kfree_skb(zsw_test_get(test, 0));
+	zsw_test_put(test, 0, 0, 1500, 0);
+	zsw_test_put(test, 0, 0, 1500, 0);
+	KUNIT_EXPECT_GT(test, zsw_test_given_up(test), 15);
+	/* It asks for more than there is. */
+	kfree_skb(zsw_test_get(test, 0));
+	KUNIT_EXPECT_NULL(test, zsw_test_get(test, 0));
+	KUNIT_EXPECT_EQ(test, t->out[0]->stalled, 0);
+	for (i = 0; i < 6; i++)
+		zsw_test_put(test, 0, 0, 1500, i);
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 9000);
+	/* That is believed for an eighth of the time. */
+	t->out[0]->window[ZSW_VIRTUAL][0].since -= msecs_to_jiffies(1000) / 8 + 1;
+	zsw_test_given_up(test);
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 0);
+}
+
+static struct kunit_case zsw_queue_cases[] = {
+	KUNIT_CASE(zsw_test_order),
+	KUNIT_CASE(zsw_test_shares),
+	KUNIT_CASE(zsw_test_sleeps),
+	KUNIT_CASE(zsw_test_overrun),
+	KUNIT_CASE(zsw_test_still),
+	{}
+};
+
+static struct kunit_suite zsw_queue_suite = {
+	.name		= "zswitch_queue",
+	.init		= zsw_test_init,
+	.exit		= zsw_test_exit,
+	.test_cases	= zsw_queue_cases,
+};
+
+kunit_test_suite(zsw_queue_suite);

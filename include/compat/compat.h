@@ -133,4 +133,18 @@ do {									\
 #define compat_fdb_dump_index(cb)	((int)(cb)->args[2])
 #endif
 
+/* What a class tells of a device's namespace, and what it is asked with. */
+#ifdef COMPAT_HAVE_CLASS_NS_COMMON
+#define COMPAT_CLASS_NS		const struct ns_common
+#define compat_class_netns(net)	(&(net)->ns)
+#else
+#define COMPAT_CLASS_NS		const void
+#define compat_class_netns(net)	(net)
+#endif
+#if defined(COMPAT_HAVE_CLASS_NS_COMMON) || defined(COMPAT_HAVE_CLASS_NS_CONST)
+#define COMPAT_CLASS_DEVICE	const struct device
+#else
+#define COMPAT_CLASS_DEVICE	struct device
+#endif
+
 #endif /* _COMPAT_COMPAT_H */

@@ -30,8 +30,8 @@ struct zswitch_port;
  * @kick:	frames wait for it where there were none.  Context: RCU, bottom halves are
  *		off, a lock of the switch is held: zswitch_pull() must be called later
  * @stop:	a transmit queue, which has just sent, must not send.
- *		Context: as @kick, within zswitch_send()
- * @wake:	transmit queues, a bit each, may go on.  Context: as @kick
+ *		Context: as @kick, within zswitch_send().  NULL if it has none to stop
+ * @wake:	transmit queues, a bit each, may go on.  Context: as @kick.  NULL as @stop
  * @node:	the switch's; RTNL
  */
 struct zswitch_kind {
@@ -48,7 +48,7 @@ struct zswitch_kind {
 void zswitch_register_kind(struct zswitch_kind *kind);
 void zswitch_unregister_kind(struct zswitch_kind *kind);
 
-void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, unsigned int txq);
+void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, int txq);
 struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios);
 
 int zswitch_default_qdiscs(struct net_device *dev);

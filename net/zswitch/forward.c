@@ -223,12 +223,13 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
  * zswitch_send() - a device of a registered kind sends
  * @port:	its port
  * @skb:	frame, its data at the MAC header; it is consumed
- * @txq:	transmit queue, below ZSWITCH_TXQS; it may be stopped meanwhile
+ * @txq:	transmit queue, below ZSWITCH_TXQS, which may be stopped meanwhile; -1: none,
+ *		what waits is bounded by the sender's own account of it
  *
  * Context: RCU, bottom halves are off; several at a time for a transmit queue, where a sender
  * passes its qdisc.
  */
-void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, unsigned int txq)
+void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, int txq)
 {
 	zsw_forward(port, skb, txq);
 }

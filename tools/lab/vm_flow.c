@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flows of datagrams between guests of the hypervisor bed, each of whose bytes the receiver
+ * knows beforehand.
+ *
+ * Usage: vm_flow send ADDRESS FLOW COUNT SIZE
+ *	  vm_flow receive FILE
+ *
+ * "send" prints how many it has sent.  "receive" never ends; whenever nothing has come for
+ * 100 ms it writes a line for each flow to FILE: flow, datagrams, how many came after a
+ * later one, how many had other bytes than were sent.
+ */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define PORT	7000
+#define FLOWS	64
+#define LONGEST	65000
+
+struct header {
+	uint32_t flow;
+	uint32_t number;
+};
+
+struct flow {
+	uint32_t got;
+	uint32_t next;
+	uint32_t late;
+	uint32_t bad;
+};
+
+/* The bytes behind the header: xorshift64 from what is in it. */
+static void fill(uint8_t *data, size_t size, struct header h)
+{
+	uint64_t x = ((uint64_t)h.flow << 32 | h.number) * 0x9e3779b97f4a7c15ull | 1;
+	size_t i;
+
+	for (i = 0; i < size; i += sizeof(x)) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		memcpy(data + i, &x, size - i < sizeof(x) ? size - i : sizeof(x));
+	}
+}
+
+static int fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+static int send_flow(int s, char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	uint32_t count = strtoul(argv[4], NULL, 0), size = strtoul(argv[5], NULL, 0);
+	struct header h = { .flow = strtoul(argv[3], NULL, 0) };
+	static uint8_t data[LONGEST];
+
+	if (!inet_aton(argv[2], &to.sin_addr) || h.flow >= FLOWS || size < sizeof(h) ||
+	    size > LONGEST) {
+		fprintf(stderr, "vm_flow: no such address, flow or size\n");
+		return 1;
+	}
+	for (h.number = 0; h.number < count; h.number++) {
+		memcpy(data, &h, sizeof(h));
+		fill(data + sizeof(h), size - sizeof(h), h);
+		if (sendto(s, data, size, 0, (void *)&to, sizeof(to)) < 0)
+			return fail("sendto");
+	}
+	printf("%u\n", h.number);
+	return 0;
+}
+
+static void take(struct flow *flows, const uint8_t *data, size_t size)
+{
+	static uint8_t wanted[LONGEST];
+	struct header h;
+	struct flow *f;
+
+	if (size < sizeof(h))
+		return;
+	memcpy(&h, data, sizeof(h));
+	if (h.flow >= FLOWS)
+		return;
+	f = &flows[h.flow];
+	f->got++;
+	if (h.number < f->next)
+		f->late++;
+	else
+		f->next = h.number + 1;
+	fill(wanted, size - sizeof(h), h);
+	f->bad += !!memcmp(wanted, data + sizeof(h), size - sizeof(h));
+}
+
+static int report(const struct flow *flows, const char *path)
+{
+	char fresh[256];
+	FILE *file;
+	int i;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	file = fopen(fresh, "w");
+	if (!file)
+		return fail(fresh);
+	for (i = 0; i < FLOWS; i++)
+		if (flows[i].got)
+			fprintf(file, "%d %u %u %u\n", i, flows[i].got, flows[i].late, flows[i].bad);
+	if (fclose(file) || rename(fresh, path))
+		return fail(path);
+	return 0;
+}
+
+static int receive_all(int s, const char *path)
+{
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct timeval patience = { .tv_usec = 100000 };
+	int room = 4 << 20;
+	static struct flow flows[FLOWS];
+	static uint8_t data[LONGEST];
+	ssize_t size;
+
+	if (setsockopt(s, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
+	    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
+	    bind(s, (void *)&here, sizeof(here)))
+		return fail("vm_flow");
+	for (;;) {
+		size = recv(s, data, sizeof(data), 0);
+		if (size > 0)
+			take(flows, data, size);
+		else if (report(flows, path))
+			return 1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (s < 0)
+		return fail("socket");
+	if (argc == 6 && !strcmp(argv[1], "send"))
+		return send_flow(s, argv);
+	if (argc == 3 && !strcmp(argv[1], "receive"))
+		return receive_all(s, argv[2]);
+	fprintf(stderr, "Usage: vm_flow send ADDRESS FLOW COUNT SIZE\n"
+			"       vm_flow receive FILE\n");
+	return 1;
+}

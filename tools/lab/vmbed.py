@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Virtual machines of the hypervisor bed (see hypervisor): QEMU with the machine's own
+# processor emulated, NICs of virtio on vhost-net or QEMU itself, a serial line with a
+# shell (vm-init), a monitor.
+#
+# The processor, and what the kernel is told, are as in run, which says why.
+#
+# The kernel of a guest says nothing on its serial line, where it would be among the shell's
+# answers: virtio_net, for one, complains of a transmit queue that waits for five seconds.
+#
+# All waits have bounds that say that something hangs, not that it is slow.
+
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import time
+
+PATIENCE = int(os.environ.get("PATIENCE", 600))
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise RuntimeError("not in time: " + what)
+        time.sleep(0.1)
+
+
+def address(number, net=0):
+    return "10.0.%d.%d" % (net, number)
+
+
+def mac(number, net=0):
+    return "52:54:00:00:%02x:%02x" % (net, number)
+
+
+class Line:
+    """A Unix socket of QEMU's, from which lines are read."""
+
+    def __init__(self, path):
+        def connect():
+            self.sock = socket.socket(socket.AF_UNIX)
+            try:
+                self.sock.connect(path)
+                return True
+            except OSError:
+                self.sock.close()
+                return False
+        wait_for(connect, path)
+        self.sock.settimeout(PATIENCE)
+        self.rest = b""
+
+    def until(self, pattern):
+        """Lines up to one that matches: those before it, and the match."""
+        before = []
+        while True:
+            while b"\n" in self.rest:
+                line, self.rest = self.rest.split(b"\n", 1)
+                line = line.decode(errors="replace").strip("\r")
+                found = re.fullmatch(pattern, line)
+                if found:
+                    return before, found
+                before.append(line)
+            data = self.sock.recv(4096)
+            if not data:
+                raise RuntimeError("it has ended: " + "\n".join(before[-5:]))
+            self.rest += data
+
+    def send(self, line):
+        self.sock.sendall(line.encode() + b"\n")
+
+
+class Guest:
+    """Machine of that number, booting.  @nics: of each, QEMU's words for the host's side,
+    in which %d stands for a descriptor of each of the taps whose paths follow"""
+
+    def __init__(self, number, nics):
+        self.number = number
+        self.where = tempfile.mkdtemp()
+        fds, cards = [], []
+        for net, (words, paths) in enumerate(nics):
+            own = [os.open(path, os.O_RDWR) for path in paths]
+            cards += ["-netdev", "tap,id=n%d,%s" % (net, words % tuple(own)),
+                      "-device", "virtio-net-pci,netdev=n%d,romfile=,mac=%s" % (net, mac(number, net))]
+            fds += own
+        serial, monitor = (os.path.join(self.where, name) for name in ("serial", "monitor"))
+        self.log = open(os.path.join(self.where, "log"), "w+")
+        self.process = subprocess.Popen(
+            ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg,thread=single", "-m", "128", "-nodefaults",
+             "-cpu", "max,la57=off,cx16=off,erms=off,fsrm=off,smap=off,smep=off",
+             "-no-user-config", "-display", "none", "-no-reboot", "-kernel", os.environ["VM_KERNEL"],
+             "-initrd", os.environ["VM_INITRD"], "-append",
+             "console=ttyS0 loglevel=1 panic=-1 oops=panic norandmaps mitigations=off tsc=reliable no_timer_check "
+             "init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
+             "net.ifnames=0 NUMBER=%d NICS=%d" % (number, len(nics)),
+             "-chardev", "socket,id=s,path=%s,server=on,wait=off" % serial, "-serial", "chardev:s",
+             "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards],
+            pass_fds=fds, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)
+        for fd in fds:
+            os.close(fd)
+        try:
+            self.serial = Line(serial)
+            self.monitor = Line(monitor)
+        except RuntimeError as error:
+            raise RuntimeError("%s: %s" % (error, self.said())) from error
+        self.command("qmp_capabilities")
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def ready(self):
+        self.serial.until("=ready")
+        return self
+
+    def run(self, line):
+        """Do it there.  Return: what it printed"""
+        self.serial.send(line)
+        lines, found = self.serial.until(r"=done (\d+)")
+        if found.group(1) != "0":
+            raise RuntimeError("guest %d: %s: %s" % (self.number, line, "\n".join(lines)))
+        return lines
+
+    def command(self, what):
+        """Of the monitor"""
+        self.monitor.send(json.dumps({"execute": what}))
+        self.monitor.until(r'\{"return":.*')
+
+    def stop(self):
+        self.command("stop")
+
+    def go_on(self):
+        self.command("cont")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def begin(self, to, flow, count, size=1472, net=0):
+        """Send datagrams; 1472 bytes make a frame of 1514."""
+        self.run("rm -f /run/sent%d; (vm_flow send %s %d %d %d >/run/new%d 2>&1; mv /run/new%d /run/sent%d) &" %
+                 (flow, address(to, net), flow, count, size, flow, flow, flow))
+
+    def sent(self, flow):
+        """How many it has sent, or None as long as it is at it."""
+        lines = self.run("cat /run/sent%d 2>/dev/null || true" % flow)
+        return int(lines[0]) if lines else None
+
+    def flows(self):
+        """Of each flow: datagrams, late ones, bad ones"""
+        return {int(a): tuple(map(int, rest)) for a, *rest in
+                (line.split() for line in self.run("cat /run/flows 2>/dev/null || true"))}
+
+    def got(self, flow):
+        return self.flows().get(flow, (0, 0, 0))[0]
+
+    def nic(self, counter, name="eth0"):
+        return int(self.run("cat /sys/class/net/%s/statistics/%s" % (name, counter))[0])
+
+    def socket_losses(self):
+        """Datagrams that found the receive buffer, or UDP's memory, full"""
+        names, values = (line.split() for line in self.run("grep ^Udp: /proc/net/snmp"))
+        return sum(int(values[names.index(what)]) for what in ("RcvbufErrors", "MemErrors"))

@@ -106,6 +106,14 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 	}
 }
 
+static void ndp_note_mark(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	if (!(nh->flags & NDP_F_ECE))
+		return;
+	np->counters.ece_in++;
+	NDP_INC(sock_net(ndp_to_sk(np)), ECE_IN);
+}
+
 static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 {
 	const struct ndphdr *nh = ndp_hdr(ack);
@@ -114,6 +122,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 	u16 path = ndp_path_from_wire(np, nh->echo_path);
 
 	np->counters.acks_in++;
+	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
 	if (nh->flags & NDP_F_LAST)
@@ -141,6 +150,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	struct ndp_tx_cb *cb;
 
 	np->counters.nacks_in++;
+	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
 	if (!skb)

@@ -106,6 +106,13 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_conn_check_done(np);
 }
 
+/* A switch marked DATA on its way: the answer says so. */
+static void ndp_rcv_marked(struct ndp_sock *np)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), MARKED_IN);
+	np->counters.marked_in++;
+}
+
 /**
  * ndp_rcv_data - receive a DATA or FIN packet
  * @np:		connection
@@ -149,6 +156,8 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.data_in++;
 	else
 		np->counters.trims_in++;
+	if (INET_ECN_is_ce(ndp_skb_tos(skb)))
+		ndp_rcv_marked(np);
 
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);

@@ -10,6 +10,7 @@
  * Non-goals: when a packet may leave (output.c).
  */
 #include <linux/crc32c.h>
+#include <net/inet_ecn.h>
 #include "transport.h"
 
 /**
@@ -67,6 +68,8 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	skb->priority = READ_ONCE(sk->sk_priority);
 	flow = ndp_path_flow(np, path);
 	flow.limit = limit;
+	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
+		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);

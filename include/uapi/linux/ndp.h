@@ -154,6 +154,8 @@ enum ndp_state {
  * @crc_in:	DATA packets treated as trimmed for a bad payload CRC
  * @pulls_out:	packets that we pulled
  * @transport:	name of the transport
+ * @marked_in:	DATA packets that arrived marked (ECN)
+ * @ece_in:	answers that told of a mark
  */
 struct ndp_info {
 	__u8	state;
@@ -194,6 +196,8 @@ struct ndp_info {
 	__u64	crc_in;
 	__u64	pulls_out;
 	char	transport[NDP_TRANSPORT_NAME_MAX];
+	__u64	marked_in;
+	__u64	ece_in;
 };
 
 /*

@@ -54,6 +54,7 @@ enum ndp_stat {
 	NDP_STAT_TRIMMED_IN,
 	NDP_STAT_CRC_IN,
 	NDP_STAT_NO_ROOM_IN,
+	NDP_STAT_EARLY_IN,
 	NDP_STAT_MARKED_IN,
 	NDP_STAT_DUP_IN,
 	NDP_STAT_ACK_IN,
@@ -131,6 +132,8 @@ struct ndp_counters {
 	u64			pulls_out;
 	u64			marked_in;
 	u64			ece_in;
+	u64			early_in;
+	u32			ooo_max;
 };
 
 /**

@@ -37,6 +37,7 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_TRIMMED_IN] = "TrimmedIn",
 	[NDP_STAT_CRC_IN] = "CrcIn",
 	[NDP_STAT_NO_ROOM_IN] = "NoRoomIn",
+	[NDP_STAT_EARLY_IN] = "EarlyIn",
 	[NDP_STAT_MARKED_IN] = "MarkedIn",
 	[NDP_STAT_DUP_IN] = "DupIn",
 	[NDP_STAT_ACK_IN] = "AckIn",

@@ -71,8 +71,10 @@ enum ndp_arrival {
  * @credit:	the peer's leave to send is the transport's own.  It has to say @granted,
  *		@stamp, @probed and @more.  Without it the core tells the peer the room
  *		there is, and keeps within the room of the peer (window.c)
- * @ecn:	its DATA says in the IP header that it is ECN-capable (ECT(0)), so that ports mark it
- *		instead of dropping it; each answer tells whether its packet was (NDP_F_ECE)
+ * @ecn:	its DATA says in the IP header that it is ECN-capable (ECT(0)), so that ports
+ *		mark it; each answer tells whether its packet was (NDP_F_ECE)
+ * @echo:	an answer takes the path that has the number of its packet's: so a path has one
+ *		round-trip time, and is slow or not.  Without it answers are sprayed
  * @priv_size:	bytes used of ndp_sock.priv
  *
  * @init:	a connection has its paths and sizes; @start: number at which counters
@@ -137,6 +139,7 @@ struct ndp_transport {
 	u8	id;
 	bool	credit;
 	bool	ecn;
+	bool	echo;
 	u16	priv_size;
 
 	void	(*init)(struct ndp_sock *np, u32 start);

@@ -24,7 +24,7 @@ struct ndphdr;
 struct net_device;
 
 /* Bytes of a connection that are its transport's own, zero at first. */
-#define NDP_TRANSPORT_PRIV	96
+#define NDP_TRANSPORT_PRIV	128
 
 /* Length of a transport's name, with its end; NDP_TRANSPORT_NAME_MAX of the uapi. */
 #define NDP_TRANSPORT_NAME	16

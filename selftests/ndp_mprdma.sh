@@ -14,7 +14,7 @@
 
 require_program python3 ndp_bench ethtool
 require_module ndp ndp_mprdma sch_cee
-tap_plan 34
+tap_plan 33
 
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
@@ -34,12 +34,15 @@ bench() {
 	timeout 300 ndp_bench -H "$TMP/hosts" -p mprdma "$@" >"$TMP/$name"
 }
 
-# matrix SIZE: HOST[i] of the first leaf to HOST[i + 4] of the other
+# matrix SIZE [SENDER->RECEIVER...]: by default HOST[i] of the first leaf to HOST[i + 4] of
+# the other
 matrix() {
-	local i
+	local flow size=$1
 
-	for i in 0 1 2 3; do
-		echo "$i->$((i + 4)) id $i start 0 size $1"
+	shift
+	[ $# -gt 0 ] || set -- 0-\>4 1-\>5 2-\>6 3-\>7
+	for flow; do
+		echo "$flow id ${flow%%-*} start 0 size $size"
 	done >"$TMP/matrix"
 }
 
@@ -59,7 +62,6 @@ print(sum(q["prio3"].get("marked", 0) for q in json.load(sys.stdin) if q["kind"]
 	echo $sum
 }
 
-down_for_good() { ip -n "${LEAF[0]}" link set "u$1" type netwire ber 1e-3; }
 on_paths() {
 	local s
 
@@ -79,8 +81,8 @@ for ns in "${HOST[@]}"; do
 	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=15 || die "no base_rtt_us"
 done
 
-# All of the bytes, and all of the marks.
-matrix 3000000
+# All of the bytes, and all of the marks: two go to one host.
+matrix 3000000 0-\>4 1-\>4 2-\>6 3-\>7
 check "four flows over four paths: every byte" bench whole --verify --acked -f "$TMP/matrix"
 is "what ports have marked arrived marked" "$(ndp_total MarkedIn "${HOST[@]}")" "$(marked)"
 check "and was told of" [ "$(ndp_total EceIn "${HOST[@]}")" -le "$(marked)" ]
@@ -127,14 +129,14 @@ check "and every byte" bench degraded --verify -f "$TMP/matrix"
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 
 # Three of four paths lose: the flow goes by the fourth.
-echo "0->4 id 1 start 0 size 0" >"$TMP/one"
-echo "0->4 id 1 start 0 size 4000000" >"$TMP/one-whole"
 for ber in 4.1e-7 8.6e-6; do
 	on_paths ber $ber
-	bench lossy -f "$TMP/one" -t 30 -w 15
+	matrix 0 0-\>4
+	bench lossy -f "$TMP/matrix" -t 30 -w 15
 	say "ber $ber: $(of lossy "[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
 	exact "three paths lose (ber $ber): 9 of 10 Gb/s" true_of lossy "f[0]['gbps'] > 0.9 * 9.336"
-	check "and every byte" bench lossy --verify -f "$TMP/one-whole"
+	matrix 4000000 0-\>4
+	check "and every byte" bench lossy --verify -f "$TMP/matrix"
 done
 on_paths ber 0
 
@@ -158,10 +160,8 @@ for ns in "${LEAF[@]}" "${SPINE[@]}"; do
 done
 matrix 3000000
 check "ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
-for h in 0 1 2 3 5 6 7; do
-	echo "$h->4 id $h start 0 size 1000000"
-done >"$TMP/incast"
-check "7:1 through ports that drop: every byte" bench drops --verify -f "$TMP/incast"
+matrix 1000000 {0,1,2,3,5,6,7}-\>4
+check "7:1 through ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
 say "again $(of drops "[x['retrans'] for x in f]"), timeouts $(of drops "[x['timeouts'] for x in f]")"
 check "and no more than twice as many packets" true_of drops \
 	"sum(x['retrans'] for x in f) < 7 * 1000000 / 1400"
@@ -173,7 +173,7 @@ for ns in "${LEAF[@]}" "${SPINE[@]}"; do
 	done
 done
 before=$(ndp_total TrimmedIn "${HOST[@]}")
-check "7:1 through ports that trim: every byte" bench trims --verify -f "$TMP/incast"
+check "7:1 through ports that trim: every byte" bench trims --verify -f "$TMP/matrix"
 check "some were trimmed" [ "$(ndp_total TrimmedIn "${HOST[@]}")" -gt "$before" ]
 check "and others marked" true_of trims "sum(x['marks'] for x in f) > 0"
 check "all connections end" wait_for 20 quiet "${HOST[@]}"
@@ -191,9 +191,7 @@ leaf_spine hosts=9 spines=1 leaves=1 rate=10gbit delay=24300ns hostq="$HOSTS_Q" 
 for ns in "${HOST[@]}"; do
 	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=20 || die "no base_rtt_us"
 done
-for h in 1 2 3 4 5 6 7 8; do
-	echo "$h->0 id $h start 0 size 0"
-done >"$TMP/incast"
+matrix 0 {1..8}-\>0
 queue() {
 	local i
 
@@ -202,7 +200,7 @@ queue() {
 		tc_stat "${LEAF[0]}" h0 qlen
 	done | awk '{ sum += $1 } END { print sum / NR }'
 }
-bench fixpoint -f "$TMP/incast" -t 40 -w 15 &
+bench fixpoint -f "$TMP/matrix" -t 40 -w 15 &
 sleep 0.02
 q=$(queue)
 wait $!

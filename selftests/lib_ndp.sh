@@ -30,6 +30,7 @@
 #	watched twice|late	how many came twice, or behind a later one, that were not
 #				sent again
 #	quiet NS...		no socket is left there
+#	oracles_over TRANSPORT	the test: all of the oracle over it
 #	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
 
 . "$(dirname "$0")/lib.sh"
@@ -271,6 +272,19 @@ incast() {
 	done
 	served || bad=$((bad + 1))
 	check "$senders:1 of $bytes bytes, all of them" [ $bad -eq 0 ]
+}
+
+# For each program of the oracle, which has the transport in all namespaces that it makes.
+oracles_over() {
+	local oracle variants=(-v wire)
+
+	require_module "ndp_$1"
+	tap_plan 3
+	[ -z "${NDP_FULL-}" ] || variants=()
+	export NDP_TRANSPORT=$1
+	for oracle in ndp_oracle ndp_oracle_open ndp_oracle_system; do
+		check "$oracle over $1" "$oracle" "${variants[@]}"
+	done
 }
 
 between() { [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }

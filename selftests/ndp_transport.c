@@ -402,7 +402,9 @@ TEST_F(transport, is_a_namespaces)
 	ASSERT_NE(NULL, file);
 	EXPECT_NE(NULL, fgets(text, sizeof(text), file));
 	fclose(file);
-	EXPECT_STREQ("ndp fixed\n", text);
+	/* Others may be loaded as well. */
+	EXPECT_EQ(0, strncmp(text, "ndp ", 4));
+	EXPECT_NE(NULL, strstr(text, " fixed\n"));
 	s = new_socket(NEAR, 0);
 	EXPECT_STREQ("fixed", transport_of(s));
 	close(s);

@@ -66,10 +66,12 @@
 #define BLANKS		" \t\r\n"
 
 enum proto {
-	PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES, PROTOS
+	PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES, PROTO_MPRDMA,
+	PROTO_DCQCN, PROTOS
 };
 
-static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo", "messages" };
+static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo", "messages",
+	"mprdma", "dcqcn" };
 
 enum role { LISTENER, SENDER, RECEIVER };
 
@@ -105,7 +107,7 @@ struct flow {
 	__s64		first, finish, acked;
 	__u16		port;
 	struct flow	*next;		/* of the same hash */
-	long long	retrans, timeouts, trims;
+	long long	retrans, timeouts, trims, marks, early, ooo;
 	int		lowat;
 	bool		failed;
 };
@@ -180,8 +182,8 @@ static void usage(FILE *to)
 	      "                        host of another machine, where ndp_bench runs as well\n"
 	      "      --ports FILE      a line per port: NAMESPACE DEVICE GROUP; its qdisc's counters\n"
 	      "                        are summed by group\n"
-	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp, tfo (TCP Fast Open)\n"
-	      "                        or messages (NDP, SOCK_SEQPACKET)\n"
+	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp, tfo (TCP Fast Open),\n"
+	      "                        messages (NDP, SOCK_SEQPACKET), mprdma or dcqcn\n"
 	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES proto NAME\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
 	      "  -s, --size BYTES      of generated flows; suffix K or M; 0 (default): endless;\n"
@@ -504,10 +506,11 @@ static void sort_flows(void)
 
 static bool over_ndp(enum proto proto)
 {
-	return proto == PROTO_NDP || proto == PROTO_MESSAGES;
+	return proto == PROTO_NDP || proto == PROTO_MESSAGES || proto == PROTO_MPRDMA ||
+	       proto == PROTO_DCQCN;
 }
 
-/* TCP's kinds have one space of ports. */
+/* TCP's kinds have one space of ports, and so have AF_NDP's. */
 static __u16 listen_port(enum proto proto)
 {
 	return proto == opt.proto ? opt.port : opt.port + 1 + proto;
@@ -535,6 +538,9 @@ static int new_socket(const struct host *h, enum proto proto)
 	if (proto == PROTO_TFO &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
+	if ((proto == PROTO_MPRDMA || proto == PROTO_DCQCN) &&
+	    setsockopt(fd, SOL_NDP, NDP_TRANSPORT, proto_names[proto], strlen(proto_names[proto])))
+		err(EXIT_FAILURE, "transport %s", proto_names[proto]);
 	if (over_ndp(proto) && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
 		err(EXIT_FAILURE, "initial window of %d", iw);
 	return fd;
@@ -716,10 +722,14 @@ static void read_losses(struct flow *f)
 		if (f->tx.fd && !getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
 			f->retrans = ndp.retrans;
 			f->timeouts = ndp.timeouts;
+			f->marks = ndp.ece_in;
 		}
 		len = sizeof(ndp);
-		if (f->rx.fd && !getsockopt(f->rx.fd, SOL_NDP, NDP_INFO, &ndp, &len))
+		if (f->rx.fd && !getsockopt(f->rx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
 			f->trims = ndp.trims_in;
+			f->early = ndp.early_in;
+			f->ooo = ndp.rcv_ooo_max;
+		}
 	} else if (f->tx.fd && !getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
 		f->retrans = tcp.tcpi_total_retrans;
 	}
@@ -1309,8 +1319,10 @@ static void print_flow(const struct flow *f, double rate)
 	if (opt.acked)
 		printf("\"acked_us\":%.3f,", f->acked / 1e3);
 	print_series(f);
-	printf("\"gbps\":%.4f,\"retrans\":%lld,\"timeouts\":%lld,\"trims\":%lld,\"failed\":%s}\n",
-	       rate, f->retrans, f->timeouts, f->trims, f->failed ? "true" : "false");
+	printf("\"gbps\":%.4f,\"retrans\":%lld,\"timeouts\":%lld,\"trims\":%lld,", rate, f->retrans,
+	       f->timeouts, f->trims);
+	printf("\"marks\":%lld,\"early\":%lld,\"ooo\":%lld,\"failed\":%s}\n", f->marks, f->early,
+	       f->ooo, f->failed ? "true" : "false");
 }
 
 static int report(__s64 end)

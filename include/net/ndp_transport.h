@@ -24,7 +24,7 @@ struct ndphdr;
 struct net_device;
 
 /* Bytes of a connection that are its transport's own, zero at first. */
-#define NDP_TRANSPORT_PRIV	96
+#define NDP_TRANSPORT_PRIV	128
 
 /* Length of a transport's name, with its end; NDP_TRANSPORT_NAME_MAX of the uapi. */
 #define NDP_TRANSPORT_NAME	16
@@ -50,6 +50,7 @@ enum ndp_send {
  * @NDP_ARRIVED_TRIMMED: without, or with a damaged one
  * @NDP_ARRIVED_WRONG:	longer than it says; no transport sees it
  * @NDP_ARRIVED_REFUSED: whole, and there is no room
+ * @NDP_ARRIVED_EARLY:	whole, and the transport does not take it yet
  * @NDP_ARRIVED_AGAIN:	it has been received before
  */
 enum ndp_arrival {
@@ -57,6 +58,7 @@ enum ndp_arrival {
 	NDP_ARRIVED_TRIMMED,
 	NDP_ARRIVED_WRONG,
 	NDP_ARRIVED_REFUSED,
+	NDP_ARRIVED_EARLY,
 	NDP_ARRIVED_AGAIN,
 };
 
@@ -69,6 +71,10 @@ enum ndp_arrival {
  * @credit:	the peer's leave to send is the transport's own.  It has to say @granted,
  *		@stamp, @probed and @more.  Without it the core tells the peer the room
  *		there is, and keeps within the room of the peer (window.c)
+ * @ecn:	its DATA says in the IP header that it is ECN-capable (ECT(0)), so that ports
+ *		mark it; each answer tells whether its packet was (NDP_F_ECE)
+ * @echo:	an answer takes the path that has the number of its packet's: so a path has one
+ *		round-trip time, and is slow or not.  Without it answers are sprayed
  * @priv_size:	bytes used of ndp_sock.priv
  *
  * @init:	a connection has its paths and sizes; @start: number at which counters
@@ -97,6 +103,10 @@ enum ndp_arrival {
  * @returned:	a switch returned the header of one.  Return: it may leave again at
  *		once, else, and without this, it waits as if NACKed
  * @lost:	a packet was not answered in time; it is offered again
+ * @answered:	an ACK or NACK has come, and what it tells is known to all others above:
+ *		a clock for transports that send upon answers.  @news: the packet of its header
+ *		was not known yet to have arrived (ACK), or to have been refused or trimmed
+ *		(NACK)
  * @pulled:	a PULL has arrived, after @granted and what it acknowledges
  * @timer:	ndp_sock.transport_at was due, and is 0
  *
@@ -104,6 +114,9 @@ enum ndp_arrival {
  * @header:	a control packet has arrived by @dev
  * @signal:	and it is a SIGNAL of the peer's transport.  Whoever can forge one of the
  *		connection's packets can forge this
+ * @takes:	whole DATA or FIN has arrived, for the first time: is it taken?  What is not is
+ *		answered by NACK and comes again.  The lowest missing one must be
+ * @marked:	DATA or FIN has arrived with Congestion Experienced in its IP header
  * @arrived:	DATA or FIN has arrived by @dev; a whole one is not yet queued
  * @answer:	a whole one is queued now; it is going to be answered.  Not for what was
  *		received before, which is answered as well
@@ -125,6 +138,8 @@ struct ndp_transport {
 	struct module *owner;
 	u8	id;
 	bool	credit;
+	bool	ecn;
+	bool	echo;
 	u16	priv_size;
 
 	void	(*init)(struct ndp_sock *np, u32 start);
@@ -143,11 +158,14 @@ struct ndp_transport {
 	void	(*nacked)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	bool	(*returned)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*lost)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	void	(*answered)(struct ndp_sock *np, const struct ndphdr *nh, bool news);
 	void	(*pulled)(struct ndp_sock *np, const struct ndphdr *nh);
 	void	(*timer)(struct ndp_sock *np);
 
 	void	(*header)(struct ndp_sock *np, const struct net_device *dev);
 	void	(*signal)(struct ndp_sock *np, u16 kind, u32 value);
+	bool	(*takes)(const struct ndp_sock *np, const struct ndphdr *nh);
+	void	(*marked)(struct ndp_sock *np);
 	void	(*arrived)(struct ndp_sock *np, const struct ndphdr *nh,
 			   const struct net_device *dev, enum ndp_arrival how);
 	void	(*answer)(struct ndp_sock *np, const struct ndphdr *nh,

@@ -140,6 +140,14 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 	}
 }
 
+static void ndp_note_mark(struct ndp_sock *np, const struct ndphdr *nh)
+{
+	if (!(nh->flags & NDP_F_ECE))
+		return;
+	np->counters.ece_in++;
+	NDP_INC(sock_net(ndp_to_sk(np)), ECE_IN);
+}
+
 static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 {
 	const struct ndphdr *nh = ndp_hdr(ack);
@@ -148,6 +156,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 	u16 path = ndp_path_from_wire(np, nh->echo_path);
 
 	np->counters.acks_in++;
+	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
 	if (nh->flags & NDP_F_LAST)
@@ -165,6 +174,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 		ndp_rcv_joined(np, ack);
 	if (!np->tp->credit && nh->flags & NDP_F_PULL)
 		ndp_rcv_cumulative(np, ntohl(nh->pull));
+	ndp_tp_answered(np, nh, skb);
 	ndp_acked(np, done);
 }
 
@@ -175,22 +185,27 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	struct ndp_tx_cb *cb;
 
 	np->counters.nacks_in++;
+	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
-	if (!skb)
-		return;
-	cb = ndp_tx_cb(skb);
-	ndp_verified_by_answer(np, cb, path);
+	if (skb)
+		ndp_verified_by_answer(np, ndp_tx_cb(skb), path);
 	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
-	if (cb->state != NDP_TX_FLIGHT || cb->path != path)
+	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT || ndp_tx_cb(skb)->path != path) {
+		ndp_tp_answered(np, nh, false);
 		return;
-	ndp_path_trimmed(np, cb->path);
+	}
+	cb = ndp_tx_cb(skb);
+	/* What a transport did not take tells nothing of the path. */
+	if (!np->tp->takes)
+		ndp_path_trimmed(np, cb->path);
 	if (!np->stalled_since)
 		np->stalled_since = ktime_get_ns();
 	ndp_rto_restart(np);
 	cb->bounces = 0;
 	ndp_tp_nacked(np, cb);
 	ndp_tx_nacked(np, skb);
+	ndp_tp_answered(np, nh, true);
 }
 
 /**

@@ -4,8 +4,9 @@
  *
  * Every DATA packet is answered: ACK when it is whole (ack.c), NACK at once when it
  * was trimmed; the transport says what the answer grants.  A packet whose
- * payload CRC is wrong, or for which there is no room, is answered as if it
- * had been trimmed.  Duplicates are acknowledged again.
+ * payload CRC is wrong, for which there is no room, or which the transport does
+ * not take yet, is answered as if it had been trimmed.  Duplicates are
+ * acknowledged again.
  *
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
@@ -54,7 +55,7 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 			ndp_echo_flags(nh, tos), NULL);
 }
 
-/* Handle a packet that was trimmed, corrupted or refused for lack of room. */
+/* Handle a packet that was trimmed, corrupted or refused. */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 			    enum ndp_arrival how)
 {
@@ -104,6 +105,14 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
 	ndp_ack(np, &nh, ndp_echo_flags(&nh, tos));
 	ndp_conn_check_done(np);
+}
+
+/* A switch marked DATA on its way: the answer says so. */
+static void ndp_rcv_marked(struct ndp_sock *np)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), MARKED_IN);
+	np->counters.marked_in++;
+	ndp_tp_marked(np);
 }
 
 /**
@@ -156,6 +165,8 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.data_in++;
 	else
 		np->counters.trims_in++;
+	if (INET_ECN_is_ce(ndp_skb_tos(skb)))
+		ndp_rcv_marked(np);
 
 	if (ahead < 0 || ndp_ooo_find(np, psn)) {
 		NDP_INC(net, DUP_IN);
@@ -170,6 +181,11 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		NDP_INC(net, CRC_IN);
 		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
+	}
+	if (how == NDP_ARRIVED_WHOLE && !ndp_tp_takes(np, nh)) {
+		NDP_INC(net, EARLY_IN);
+		np->counters.early_in++;
+		how = NDP_ARRIVED_EARLY;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {

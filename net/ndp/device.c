@@ -121,6 +121,7 @@ u64 ndp_dev_rate(struct net *net, const struct net_device *dev)
 	rcu_read_unlock();
 	return rate;
 }
+EXPORT_SYMBOL_GPL(ndp_dev_rate);
 
 /* Context: netdevice notifier; RTNL held, and the device's lock if it has one. */
 static void ndp_link_learn_rate(struct ndp_link *link, struct net_device *dev)

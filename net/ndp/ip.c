@@ -178,7 +178,7 @@ static void ndp_ip4_push(struct net *net, const struct sock *sk,
 	skb_reset_network_header(skb);
 	iph->version = 4;
 	iph->ihl = sizeof(*iph) >> 2;
-	iph->tos = dscp << 2;
+	iph->tos = dscp << 2 | flow->ecn;
 	iph->frag_off = ndp_ip_fits(skb, flow) ? htons(IP_DF) : 0;
 	iph->ttl = ttl < 0 ? ip4_dst_hoplimit(dst) : ttl;
 	iph->protocol = IPPROTO_UDP;
@@ -199,7 +199,7 @@ static void ndp_ip6_push(const struct sock *sk, struct sk_buff *skb,
 	struct ipv6hdr *iph = skb_push(skb, sizeof(*iph));
 
 	skb_reset_network_header(skb);
-	ip6_flow_hdr(iph, dscp << 2, ndp_flow_label(flow));
+	ip6_flow_hdr(iph, dscp << 2 | flow->ecn, ndp_flow_label(flow));
 	iph->nexthdr = IPPROTO_UDP;
 	iph->hop_limit = limit < 0 ? ip6_dst_hoplimit(dst) : limit;
 	iph->saddr = flow->saddr;

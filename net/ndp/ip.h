@@ -37,6 +37,7 @@ static inline struct sk_buff *ndp_alloc_control(void)
  * @uid:	whose it is, for rules of routing
  * @flags:	of &struct flowi_common, of the socket
  * @limit:	fragments are no longer than this, 0: than the route says
+ * @ecn:	what the IP header says of ECN
  */
 struct ndp_flow {
 	struct in6_addr		saddr;
@@ -47,6 +48,7 @@ struct ndp_flow {
 	kuid_t			uid;
 	u8			flags;
 	u32			limit;
+	u8			ecn;
 };
 
 /* ip.c */

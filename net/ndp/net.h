@@ -56,11 +56,14 @@ enum ndp_stat {
 	NDP_STAT_TRIMMED_IN,
 	NDP_STAT_CRC_IN,
 	NDP_STAT_NO_ROOM_IN,
+	NDP_STAT_EARLY_IN,
+	NDP_STAT_MARKED_IN,
 	NDP_STAT_DUP_IN,
 	NDP_STAT_ACK_IN,
 	NDP_STAT_ACK_JOINED_IN,
 	NDP_STAT_ACK_RODE_IN,
 	NDP_STAT_NACK_IN,
+	NDP_STAT_ECE_IN,
 	NDP_STAT_PULL_IN,
 	NDP_STAT_PULLED_IN,
 	NDP_STAT_PROBE_IN,
@@ -130,6 +133,10 @@ struct ndp_counters {
 	u64			noroom_in;
 	u64			crc_in;
 	u64			pulls_out;
+	u64			marked_in;
+	u64			ece_in;
+	u64			early_in;
+	u32			ooo_max;
 };
 
 /**

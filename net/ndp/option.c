@@ -31,6 +31,10 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
 	info->noroom_in = c->noroom_in;
 	info->crc_in = c->crc_in;
 	info->pulls_out = c->pulls_out;
+	info->marked_in = c->marked_in;
+	info->ece_in = c->ece_in;
+	info->early_in = c->early_in;
+	info->rcv_ooo_max = c->ooo_max;
 }
 
 static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)

@@ -128,12 +128,20 @@ static inline bool ndp_has_gap(const struct ndp_sock *np)
 }
 
 /* The packet that has been longest on one of the lists, or NULL. */
-static inline struct sk_buff *ndp_tx_first(struct list_head *list)
+static inline struct sk_buff *ndp_tx_first(const struct list_head *list)
 {
-	struct ndp_tx_cb *cb;
+	if (list_empty(list))
+		return NULL;
+	return container_of((void *)list_entry(list->next, struct ndp_tx_cb, list),
+			    struct sk_buff, cb);
+}
 
-	cb = list_first_entry_or_null(list, struct ndp_tx_cb, list);
-	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+/* Is a packet still in the local qdisc?  Then its timeout has not begun. */
+static inline bool ndp_tx_still_local(const struct ndp_sock *np,
+				      const struct ndp_tx_cb *cb)
+{
+	return !cb->local_drop &&
+	       (s32)(cb->tx_seq - atomic_read(&np->tx_departed)) >= 0;
 }
 
 /* What is in the receive buffer, and what was pulled and will be.  Any context. */
@@ -149,6 +157,7 @@ void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
+bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq);
 void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
 struct sk_buff *ndp_rtx_first(struct ndp_sock *np);
 void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer);

@@ -63,6 +63,7 @@ static void ndp_ooo_insert(struct ndp_sock *np, struct sk_buff *skb)
 	rb_link_node(&skb->rbnode, parent, p);
 	rb_insert_color(&skb->rbnode, &np->ooo);
 	np->ooo_len++;
+	np->counters.ooo_max = max(np->counters.ooo_max, psn - np->rcv_nxt);
 }
 
 static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)

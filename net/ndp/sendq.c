@@ -87,6 +87,22 @@ void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
 		np->flight_upto_last += skb->len;
 }
 
+/*
+ * Who waits behind whom: with credit it is first come, first served; else the lowest goes
+ * first, as it is what the receiver misses.  NACKs come nearly in order.
+ */
+static struct list_head *ndp_rtx_place(struct ndp_sock *np, u32 psn)
+{
+	struct list_head *place = np->rtx.prev;
+
+	if (np->tp->credit)
+		return place;
+	while (place != &np->rtx &&
+	       psn_before(psn, list_entry(place, struct ndp_tx_cb, list)->psn))
+		place = place->prev;
+	return place;
+}
+
 /* Queue a packet for retransmission: by a pull if NACKed, without one if lost. */
 static void ndp_tx_to_rtx(struct ndp_sock *np, struct sk_buff *skb, bool lost)
 {
@@ -94,7 +110,7 @@ static void ndp_tx_to_rtx(struct ndp_sock *np, struct sk_buff *skb, bool lost)
 
 	ndp_tx_unlink(np, skb);
 	cb->state = lost ? NDP_TX_LOST : NDP_TX_NACKED;
-	list_add_tail(&cb->list, lost ? &np->lost : &np->rtx);
+	list_add(&cb->list, lost ? np->lost.prev : ndp_rtx_place(np, cb->psn));
 	np->rtx_pkts++;
 }
 
@@ -117,6 +133,33 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
 {
 	ndp_tx_to_rtx(np, skb, true);
 }
+
+/**
+ * ndp_tx_lose - a transport takes a packet for lost
+ * @np:		connection
+ * @tx_seq:	ndp_sock.tx_seq
+ *
+ * The one that has been in flight longest, if it left before that.  One that waits in the
+ * local qdisc is not lost.  It is offered again; the transport is not told.
+ *
+ * Return: there was one.
+ */
+bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq)
+{
+	struct sk_buff *skb = ndp_tx_first(&np->flight);
+	const struct ndp_tx_cb *cb;
+
+	if (!skb)
+		return false;
+	cb = ndp_tx_cb(skb);
+	if ((s32)(cb->tx_seq - tx_seq) >= 0 || cb->local_drop ||
+	    ndp_tx_still_local(np, cb))
+		return false;
+	ndp_path_lost(np, cb->path);
+	ndp_tx_lost(np, skb);
+	return true;
+}
+EXPORT_SYMBOL_GPL(ndp_tx_lose);
 
 /**
  * ndp_tx_all_lost - send again, without a pull, by nobody's fault

@@ -13,14 +13,6 @@
 /* An orphan that is one too many waits so long for a peer that takes nothing. */
 #define NDP_ORPHAN_STALLED	(5 * 1000 * NDP_MSEC)
 
-/* Is the packet still in the local qdisc?  Then its timeout has not begun. */
-static bool ndp_still_local(const struct ndp_sock *np,
-			    const struct ndp_tx_cb *cb)
-{
-	return !cb->local_drop &&
-	       (s32)(cb->tx_seq - atomic_read(&np->tx_departed)) >= 0;
-}
-
 static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
@@ -57,8 +49,8 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 		/* Packets that were put off in this run carry the current time. */
 		if (cb->sent_at == now || (cb->sent_at + rto > now && !enough))
 			break;
-		if (ndp_still_local(np, cb) || enough) {
-			if (!cb->rtx && ndp_still_local(np, cb))
+		if (ndp_tx_still_local(np, cb) || enough) {
+			if (!cb->rtx && ndp_tx_still_local(np, cb))
 				cb->first_at = ndp_rtt_clock(now);
 			cb->sent_at = now;
 			list_move_tail(&cb->list, &np->flight);

@@ -108,6 +108,24 @@ static inline void ndp_tp_lost(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 		np->tp->lost(np, cb);
 }
 
+static inline void ndp_tp_answered(struct ndp_sock *np, const struct ndphdr *nh,
+				   bool news)
+{
+	if (np->tp->answered)
+		np->tp->answered(np, nh, news);
+}
+
+static inline bool ndp_tp_takes(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	return !np->tp->takes || np->tp->takes(np, nh);
+}
+
+static inline void ndp_tp_marked(struct ndp_sock *np)
+{
+	if (np->tp->marked)
+		np->tp->marked(np);
+}
+
 static inline void ndp_tp_pulled(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	if (np->tp->pulled)

@@ -10,6 +10,7 @@
  * Non-goals: when a packet may leave (output.c).
  */
 #include <linux/crc32c.h>
+#include <net/inet_ecn.h>
 #include "transport.h"
 
 /**
@@ -67,6 +68,8 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	skb->priority = READ_ONCE(sk->sk_priority);
 	flow = ndp_path_flow(np, path);
 	flow.limit = limit;
+	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
+		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);
@@ -128,6 +131,24 @@ static u16 ndp_control_path(struct ndp_sock *np)
 	return ndp_path_next(np, true);
 }
 
+/*
+ * The path of an answer to a packet that took that one.  What was sent again may have been
+ * answered before, in vain: it is by other paths, and so is what would take one that loses
+ * answers.
+ */
+static u16 ndp_answer_path(struct ndp_sock *np, u16 echo_path, u8 flags)
+{
+	u16 pathno;
+
+	if (!np->tp->echo || flags & NDP_F_RTX)
+		return ndp_control_path(np);
+	ndp_peer_follow(np);
+	pathno = echo_path % np->peer->n;
+	if (READ_ONCE(np->peer->path[pathno].control.state) == NDP_PATH_USED)
+		return pathno;
+	return ndp_path_next(np, true);
+}
+
 /**
  * ndp_send_control - send a control packet along the next path of its round
  * @np:		connection
@@ -175,7 +196,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags, const struct ndp_acks *acks)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
-	u16 pathno = ndp_control_path(np);
+	u16 pathno = ndp_answer_path(np, echo_path, flags);
 	struct ndphdr *nh;
 	struct sk_buff *skb;
 

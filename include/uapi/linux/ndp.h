@@ -154,6 +154,11 @@ enum ndp_state {
  * @crc_in:	DATA packets treated as trimmed for a bad payload CRC
  * @pulls_out:	packets that we pulled
  * @transport:	name of the transport
+ * @marked_in:	DATA packets that arrived marked (ECN)
+ * @ece_in:	answers that told of a mark
+ * @early_in:	whole DATA packets refused, as too far ahead of the lowest missing one
+ * @rcv_ooo_max: how far ahead of that a packet was taken, at most
+ * @snd_cwnd:	packets that may be in flight, of a transport that has such a window
  */
 struct ndp_info {
 	__u8	state;
@@ -194,6 +199,11 @@ struct ndp_info {
 	__u64	crc_in;
 	__u64	pulls_out;
 	char	transport[NDP_TRANSPORT_NAME_MAX];
+	__u64	marked_in;
+	__u64	ece_in;
+	__u64	early_in;
+	__u32	rcv_ooo_max;
+	__u32	snd_cwnd;
 };
 
 /*

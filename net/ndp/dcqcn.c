@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP transport "dcqcn": a rate on one path, that congestion notifications cut.
+ *
+ * DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015),
+ * as RoCE's hardware has it and as its authors' simulator does it
+ * (github.com/bobzhuyb/ns3-rdma).  It is what MP-RDMA, Dart and PCN are compared with.
+ *
+ * Receiver (notification point).  When DATA arrives marked, a CNP goes back, at most one in
+ * cnp_us: a SIGNAL.
+ *
+ * Sender (reaction point).  It begins at the rate of its link.  A CNP has
+ *
+ *	target = rate, alpha = (1 - g) alpha + g, rate = rate (1 - alpha / 2),
+ *
+ * and alpha_us without one has alpha = (1 - g) alpha.  Each timer_us, and each time that
+ * byte_kb have been sent, is a stage of recovery: of each kind the first five have
+ * rate = (rate + target) / 2 (fast recovery); then target grows before by rai_mbit (additive
+ * increase), and when both kinds are beyond five by rhai_mbit for each stage further (hyper
+ * increase).
+ *
+ * Loss: go-back-N.  The receiver takes packets in order alone, and NACKs all others; the
+ * sender has a missing one sent again when what left after it was answered, and all that
+ * was refused behind it.  It is what the hardware of the paper did.
+ *
+ * Pace: each packet has its time of departure (EDT), for fq or for sch_ndp in mode host; other
+ * qdiscs send at line rate.
+ *
+ * Presets, as preset=N when the module is loaded; single parameters can be set beside it:
+ * 0 paper (default), 1 the authors' simulator, 2 HPCC's simulator for 25 Gb/s (dcqcn_paper).
+ *
+ * What is ours: alpha's decay and the timer's stages are counted when they are needed, not by
+ * a timer each; the target falls with the first CNP (the simulator's CLAMP_TARGET_RATE); no
+ * hyper increase makes a timer shorter.
+ *
+ * Non-goals: PFC (sch_cee's), several paths, a window.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include "device.h"
+#include "transport.h"
+
+/* alpha's unit, and that of g. */
+#define DCQCN_SHIFT		16
+#define DCQCN_ONE		BIT(DCQCN_SHIFT)
+
+/* Stages of fast recovery (F). */
+#define DCQCN_FAST		5
+
+/* A sender that was quiet has at most so many stages to make up for. */
+#define DCQCN_STAGES_MAX	64
+
+/* How far the pace may run ahead of a qdisc that does not keep it. */
+#define DCQCN_AHEAD		(10 * NDP_MSEC)
+
+/* Least rate, and least of a link. */
+#define DCQCN_MBIT		1000000ULL
+
+enum dcqcn_signal {
+	DCQCN_CNP = 1,
+};
+
+/**
+ * struct dcqcn_preset - parameters that belong together
+ * @cnp_us:	least time between CNPs of a connection
+ * @alpha_us:	alpha decays once in this time
+ * @timer_us:	time of a stage
+ * @byte_kb:	and bytes, KB
+ * @rai_mbit:	additive increase
+ * @rhai_mbit:	hyper increase
+ * @g_shift:	g is 2^-g_shift
+ * @min_mbit:	least rate
+ */
+struct dcqcn_preset {
+	u32	cnp_us;
+	u32	alpha_us;
+	u32	timer_us;
+	u32	byte_kb;
+	u32	rai_mbit;
+	u32	rhai_mbit;
+	u32	g_shift;
+	u32	min_mbit;
+};
+
+static const struct dcqcn_preset dcqcn_presets[] = {
+	{ 50, 55, 55, 10000, 40, 200, 8, 100 },
+	{ 50, 55, 60, 300000, 40, 200, 8, 100 },
+	{ 50, 50, 55, 10000, 5, 50, 8, 1000 },
+};
+
+static unsigned int preset;
+module_param(preset, uint, 0444);
+MODULE_PARM_DESC(preset, "0 paper (default), 1 the authors' simulator, 2 HPCC's simulator");
+
+/* 0: the preset's. */
+static struct dcqcn_preset dcqcn;
+module_param_named(cnp_us, dcqcn.cnp_us, uint, 0444);
+MODULE_PARM_DESC(cnp_us, "least time between congestion notifications");
+module_param_named(alpha_us, dcqcn.alpha_us, uint, 0444);
+MODULE_PARM_DESC(alpha_us, "alpha decays once in this time");
+module_param_named(timer_us, dcqcn.timer_us, uint, 0444);
+MODULE_PARM_DESC(timer_us, "time of a stage of recovery");
+module_param_named(byte_kb, dcqcn.byte_kb, uint, 0444);
+MODULE_PARM_DESC(byte_kb, "bytes of a stage of recovery, KB");
+module_param_named(rai_mbit, dcqcn.rai_mbit, uint, 0444);
+MODULE_PARM_DESC(rai_mbit, "additive increase, Mb/s");
+module_param_named(rhai_mbit, dcqcn.rhai_mbit, uint, 0444);
+MODULE_PARM_DESC(rhai_mbit, "hyper increase, Mb/s");
+module_param_named(g_shift, dcqcn.g_shift, uint, 0444);
+MODULE_PARM_DESC(g_shift, "alpha's gain g is 2^-g_shift");
+module_param_named(min_mbit, dcqcn.min_mbit, uint, 0444);
+MODULE_PARM_DESC(min_mbit, "least rate, Mb/s");
+
+/**
+ * struct dcqcn - what it knows of a connection
+ * @rate:	bit/s
+ * @target:	what it recovers to, bit/s
+ * @line:	rate of the link, bit/s
+ * @next:	when the next packet may leave, ktime_get_ns()
+ * @stage_at:	since when the timer's stage lasts
+ * @alpha_at:	when alpha changed last
+ * @cnp_at:	receiver: when the last CNP went
+ * @seq:	highest place in the order of leaving that was answered (ndp_tx_cb.tx_seq)
+ * @left:	bytes until the next stage
+ * @alpha:	in units of DCQCN_ONE
+ * @timer:	stages by time since the last CNP
+ * @bytes:	and by bytes
+ * @path:	the one path
+ */
+struct dcqcn {
+	u64	rate;
+	u64	target;
+	u64	line;
+	u64	next;
+	u64	stage_at;
+	u64	alpha_at;
+	u64	cnp_at;
+	u32	seq;
+	u32	left;
+	u32	alpha;
+	u16	timer;
+	u16	bytes;
+	u16	path;
+};
+
+static void dcqcn_begin_stages(struct dcqcn *dc, u64 now)
+{
+	dc->timer = 0;
+	dc->bytes = 0;
+	dc->left = dcqcn.byte_kb * 1000;
+	dc->stage_at = now;
+}
+
+/* A stage of recovery has ended. */
+static void dcqcn_stage(struct dcqcn *dc)
+{
+	u16 low = min(dc->timer, dc->bytes), high = max(dc->timer, dc->bytes);
+
+	if (low > DCQCN_FAST)
+		dc->target += dcqcn.rhai_mbit * DCQCN_MBIT * (low - DCQCN_FAST);
+	else if (high > DCQCN_FAST)
+		dc->target += dcqcn.rai_mbit * DCQCN_MBIT;
+	dc->target = min(dc->target, dc->line);
+	dc->rate = (dc->rate + dc->target) / 2;
+}
+
+/* What time has done since it was looked at last. */
+static void dcqcn_age(struct dcqcn *dc, u64 now)
+{
+	u64 alpha_ns = dcqcn.alpha_us * (u64)NSEC_PER_USEC;
+	u64 timer_ns = dcqcn.timer_us * (u64)NSEC_PER_USEC;
+	int n;
+
+	for (n = 0; n < DCQCN_STAGES_MAX && now - dc->alpha_at >= alpha_ns; n++) {
+		dc->alpha -= dc->alpha >> dcqcn.g_shift;
+		dc->alpha_at += alpha_ns;
+	}
+	for (n = 0; n < DCQCN_STAGES_MAX && now - dc->stage_at >= timer_ns; n++) {
+		dc->timer = min(dc->timer + 1, U16_MAX - 1);
+		dc->stage_at += timer_ns;
+		dcqcn_stage(dc);
+	}
+	if (now - dc->alpha_at >= alpha_ns)
+		dc->alpha_at = now;
+	if (now - dc->stage_at >= timer_ns)
+		dc->stage_at = now;
+}
+
+/* A congestion notification. */
+static void dcqcn_cut(struct dcqcn *dc, u64 now)
+{
+	dcqcn_age(dc, now);
+	dc->target = dc->rate;
+	dc->alpha += (DCQCN_ONE - dc->alpha) >> dcqcn.g_shift;
+	dc->alpha_at = now;
+	dc->rate -= (dc->rate >> (DCQCN_SHIFT + 1)) * dc->alpha;
+	dc->rate = max(dc->rate, dcqcn.min_mbit * DCQCN_MBIT);
+	dcqcn_begin_stages(dc, now);
+}
+
+/* A packet of so many bytes leaves: bytes' stages. */
+static void dcqcn_count(struct dcqcn *dc, u32 bytes)
+{
+	if (bytes < dc->left) {
+		dc->left -= bytes;
+		return;
+	}
+	dc->left = dcqcn.byte_kb * 1000;
+	dc->bytes = min(dc->bytes + 1, U16_MAX - 1);
+	dcqcn_stage(dc);
+}
+
+static u64 dcqcn_line_rate(struct ndp_sock *np)
+{
+	u64 rate = NDP_RATE_DEFAULT;
+	struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference(np->peer->path[0].dst);
+	if (dst)
+		rate = ndp_dev_rate(sock_net(ndp_to_sk(np)), dst->dev);
+	rcu_read_unlock();
+	return max_t(u64, rate, dcqcn.min_mbit * DCQCN_MBIT);
+}
+
+static void dcqcn_init(struct ndp_sock *np, u32 start)
+{
+	struct dcqcn *dc = ndp_transport_priv(np);
+	u64 now = ktime_get_ns();
+
+	*dc = (struct dcqcn) {
+		.alpha = DCQCN_ONE / 2,
+		.alpha_at = now,
+		.seq = np->tx_seq,
+		.path = reciprocal_scale(get_random_u32(), np->peer->n),
+	};
+	dc->line = dcqcn_line_rate(np);
+	dc->rate = dc->line;
+	dc->target = dc->line;
+	dcqcn_begin_stages(dc, now);
+}
+
+/* Behind a packet that is missing nothing is taken: it goes first, then all in order. */
+static bool dcqcn_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
+{
+	const struct sk_buff *skb = ndp_tx_first(&np->rtx);
+
+	if (what == NDP_SEND_NEW)
+		return !np->rtx_pkts;
+	if (what == NDP_SEND_NACKED)
+		return ndp_tx_cb(skb)->psn - np->snd_una <= np->flight_pkts;
+	return true;
+}
+
+static u16 dcqcn_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	const struct dcqcn *dc = ndp_transport_priv(np);
+
+	return dc->path;
+}
+
+static u64 dcqcn_not_before(struct ndp_sock *np, u32 len)
+{
+	u32 bytes = len + ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD;
+	struct dcqcn *dc = ndp_transport_priv(np);
+	u64 at, now = ktime_get_ns();
+
+	dcqcn_age(dc, now);
+	dcqcn_count(dc, bytes);
+	at = clamp(dc->next, now, now + DCQCN_AHEAD);
+	dc->next = at + div64_u64(8ULL * NSEC_PER_SEC * bytes, dc->rate);
+	return at;
+}
+
+/* On one path packets do not overtake: what left before an answered one is lost. */
+static void dcqcn_note(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct dcqcn *dc = ndp_transport_priv(np);
+
+	if ((s32)(cb->tx_seq - dc->seq) > 0)
+		dc->seq = cb->tx_seq;
+}
+
+static void dcqcn_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, bool cumulative)
+{
+	if (!cumulative)
+		dcqcn_note(np, cb);
+}
+
+static void dcqcn_answered(struct ndp_sock *np, const struct ndphdr *nh, bool news)
+{
+	const struct dcqcn *dc = ndp_transport_priv(np);
+
+	while (news && ndp_tx_lose(np, dc->seq))
+		;
+}
+
+static void dcqcn_signal(struct ndp_sock *np, u16 kind, u32 value)
+{
+	if (kind == DCQCN_CNP)
+		dcqcn_cut(ndp_transport_priv(np), ktime_get_ns());
+}
+
+static void dcqcn_marked(struct ndp_sock *np)
+{
+	struct dcqcn *dc = ndp_transport_priv(np);
+	u64 now = ktime_get_ns();
+
+	if (dc->cnp_at && now - dc->cnp_at < dcqcn.cnp_us * (u64)NSEC_PER_USEC)
+		return;
+	dc->cnp_at = now;
+	ndp_send_signal(np, DCQCN_CNP, 0);
+}
+
+static bool dcqcn_takes(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	return ntohl(nh->psn) == np->rcv_nxt;
+}
+
+static void dcqcn_info(struct ndp_sock *np, struct ndp_info *info)
+{
+	const struct dcqcn *dc = ndp_transport_priv(np);
+
+	info->pull_rate_bps = dc->rate;
+}
+
+static const struct ndp_transport dcqcn_transport = {
+	.name		= "dcqcn",
+	.owner		= THIS_MODULE,
+	.id		= NDP_TRANSPORT_ID_DCQCN,
+	.ecn		= true,
+	.echo		= true,
+	.priv_size	= sizeof(struct dcqcn),
+	.init		= dcqcn_init,
+	.may_send	= dcqcn_may_send,
+	.pick_path	= dcqcn_pick_path,
+	.not_before	= dcqcn_not_before,
+	.acked		= dcqcn_acked,
+	.nacked		= dcqcn_note,
+	.answered	= dcqcn_answered,
+	.signal		= dcqcn_signal,
+	.takes		= dcqcn_takes,
+	.marked		= dcqcn_marked,
+	.info		= dcqcn_info,
+};
+
+/* What was not set is the preset's. */
+static int __init dcqcn_settle(void)
+{
+	const struct dcqcn_preset *p = &dcqcn_presets[preset];
+
+	dcqcn.cnp_us = dcqcn.cnp_us ?: p->cnp_us;
+	dcqcn.alpha_us = dcqcn.alpha_us ?: p->alpha_us;
+	dcqcn.timer_us = dcqcn.timer_us ?: p->timer_us;
+	dcqcn.byte_kb = dcqcn.byte_kb ?: p->byte_kb;
+	dcqcn.rai_mbit = dcqcn.rai_mbit ?: p->rai_mbit;
+	dcqcn.rhai_mbit = dcqcn.rhai_mbit ?: p->rhai_mbit;
+	dcqcn.g_shift = dcqcn.g_shift ?: p->g_shift;
+	dcqcn.min_mbit = dcqcn.min_mbit ?: p->min_mbit;
+	if (dcqcn.g_shift <= DCQCN_SHIFT && dcqcn.byte_kb <= U32_MAX / 1000 &&
+	    dcqcn.rhai_mbit <= USEC_PER_SEC && dcqcn.rai_mbit <= USEC_PER_SEC)
+		return 0;
+	pr_err("ndp_dcqcn: g_shift is at most %d, byte_kb at most %u, increases at most 1 Tb/s\n",
+	       DCQCN_SHIFT, U32_MAX / 1000);
+	return -EINVAL;
+}
+
+static int __init dcqcn_module_init(void)
+{
+	int err;
+
+	if (preset >= ARRAY_SIZE(dcqcn_presets)) {
+		pr_err("ndp_dcqcn: there are presets 0 to %zu\n", ARRAY_SIZE(dcqcn_presets) - 1);
+		return -EINVAL;
+	}
+	err = dcqcn_settle();
+	return err ?: ndp_transport_register(&dcqcn_transport);
+}
+
+static void __exit dcqcn_module_exit(void)
+{
+	ndp_transport_unregister(&dcqcn_transport);
+}
+
+module_init(dcqcn_module_init);
+module_exit(dcqcn_module_exit);
+
+MODULE_DESCRIPTION("AF_NDP transport DCQCN: a rate on one path");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("ndp-transport-dcqcn");

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: how DCQCN's rate falls and recovers.
+ */
+#include <kunit/test.h>
+#include "dcqcn.c"
+
+#define GBIT	1000000000ULL
+
+static struct dcqcn dcqcn_test_of(struct kunit *test, u64 line)
+{
+	struct dcqcn dc = { .rate = line, .target = line, .line = line, .alpha = DCQCN_ONE };
+
+	dcqcn = (struct dcqcn_preset) { };
+	KUNIT_ASSERT_EQ(test, 0, dcqcn_settle());
+	dcqcn_begin_stages(&dc, 0);
+	return dc;
+}
+
+/* The first notification with alpha 1 halves the rate; five stages bring nearly all back. */
+static void dcqcn_test_cut(struct kunit *test)
+{
+	struct dcqcn dc = dcqcn_test_of(test, 40 * GBIT);
+	u64 at = dcqcn.timer_us * 1000ULL;
+
+	dcqcn_cut(&dc, 0);
+	KUNIT_EXPECT_EQ(test, 40 * GBIT, dc.target);
+	KUNIT_EXPECT_LE(test, dc.rate, 20 * GBIT + GBIT / 1000);
+	KUNIT_EXPECT_GE(test, dc.rate, 20 * GBIT - GBIT / 1000);
+	dcqcn_age(&dc, at - 1);
+	KUNIT_EXPECT_EQ(test, 0, dc.timer);
+	dcqcn_age(&dc, at);
+	KUNIT_EXPECT_EQ(test, 1, dc.timer);
+	KUNIT_EXPECT_GE(test, dc.rate, 30 * GBIT - GBIT / 1000);
+	dcqcn_age(&dc, 5 * at);
+	KUNIT_EXPECT_EQ(test, 5, dc.timer);
+	KUNIT_EXPECT_GE(test, dc.rate, 39 * GBIT);
+	KUNIT_EXPECT_LE(test, dc.rate, 40 * GBIT);
+}
+
+/* Additive increase behind five stages of one kind, hyper increase behind those of both. */
+static void dcqcn_test_increase(struct kunit *test)
+{
+	struct dcqcn dc = dcqcn_test_of(test, 40 * GBIT);
+
+	dc.rate = 10 * GBIT;
+	dc.target = 10 * GBIT;
+	dc.timer = DCQCN_FAST;
+	dcqcn_stage(&dc);
+	KUNIT_EXPECT_EQ(test, 10 * GBIT, dc.target);
+	dc.timer++;
+	dcqcn_stage(&dc);
+	KUNIT_EXPECT_EQ(test, 10 * GBIT + 40 * DCQCN_MBIT, dc.target);
+	dc.bytes = DCQCN_FAST + 2;
+	dc.timer = DCQCN_FAST + 3;
+	dcqcn_stage(&dc);
+	KUNIT_EXPECT_EQ(test, 10 * GBIT + 440 * DCQCN_MBIT, dc.target);
+	dc.target = dc.line;
+	dcqcn_stage(&dc);
+	KUNIT_EXPECT_EQ(test, dc.line, dc.target);
+}
+
+/* Notifications without end leave the least rate; silence leaves no alpha. */
+static void dcqcn_test_bounds(struct kunit *test)
+{
+	struct dcqcn dc = dcqcn_test_of(test, 10 * GBIT);
+	u64 now = 0;
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		dcqcn_cut(&dc, now += 50000);
+	KUNIT_EXPECT_EQ(test, dcqcn.min_mbit * DCQCN_MBIT, dc.rate);
+	KUNIT_EXPECT_LE(test, dc.alpha, DCQCN_ONE);
+	for (i = 0; i < 100; i++)
+		dcqcn_age(&dc, now += 64 * 55000ULL);
+	KUNIT_EXPECT_LT(test, dc.alpha, DCQCN_ONE / 100);
+	KUNIT_EXPECT_LE(test, dc.rate, 10 * GBIT);
+	/* A pause of years is looked at in a moment. */
+	dcqcn_age(&dc, now + (1ULL << 58));
+	KUNIT_EXPECT_EQ(test, now + (1ULL << 58), dc.stage_at);
+}
+
+static void dcqcn_test_bytes(struct kunit *test)
+{
+	struct dcqcn dc = dcqcn_test_of(test, 10 * GBIT);
+	int i;
+
+	for (i = 0; i < 9999; i++)
+		dcqcn_count(&dc, 1000);
+	KUNIT_EXPECT_EQ(test, 0, dc.bytes);
+	dcqcn_count(&dc, 1000);
+	KUNIT_EXPECT_EQ(test, 1, dc.bytes);
+}
+
+static struct kunit_case dcqcn_cases[] = {
+	KUNIT_CASE(dcqcn_test_cut),
+	KUNIT_CASE(dcqcn_test_increase),
+	KUNIT_CASE(dcqcn_test_bounds),
+	KUNIT_CASE(dcqcn_test_bytes),
+	{}
+};
+
+static struct kunit_suite dcqcn_suite = {
+	.name = "ndp_dcqcn",
+	.test_cases = dcqcn_cases,
+};
+
+kunit_test_suite(dcqcn_suite);

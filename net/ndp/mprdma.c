@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP transport "mprdma": a window over many paths.
+ *
+ * MP-RDMA (Lu et al., "Multi-Path Transport for RDMA in Datacenters", NSDI 2018).  It asks
+ * of the fabric ECMP and ECN marks, and nothing else.  A path is a number of the core's list:
+ * a UDP source port, the paper's virtual path.  Answers come by the path of that number.
+ *
+ * One window for all paths (section 3.2).  Each ACK adds 1/cwnd, each marked one takes 1/2,
+ * and what the window then allows leaves by the path of that ACK.  So a path carries as many
+ * packets as come back by it unmarked, and nothing is kept of any path.  A connection
+ * begins with an initial window (one bandwidth-delay product) on as many random paths.
+ *
+ * Slow paths (section 3.3).  An ACK of a packet that lies more than delta below the highest
+ * acknowledged came by a slow path: it takes one from the window and lets nothing leave.
+ * The receiver takes what is less than slots (the paper's L) ahead of the lowest missing
+ * packet, and NACKs what is further ahead.
+ *
+ * Recovery (section 3.5).  Such a NACK tells that a packet is lost, and so does whatever
+ * left more than delta packets after it and was answered.  It is sent again before anything
+ * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
+ * packet that is out for longer than a round trip may take, while answers came, is lost as
+ * well; the core's timeout is for the rest.  If all that was in flight is lost, at least ten
+ * packets (or the initial window) go by as many paths, the first by that of the last answer.
+ *
+ * Also section 3.5: an answer lets at most two packets leave; what the window allows beyond
+ * that goes by random paths when half a round trip has passed without an answer.  Once a
+ * round trip, with a probability of 1 %, a packet tries a random path.  An answer for which
+ * there is no data takes one from the window.  After three round trips without traffic
+ * a connection begins anew with the initial window.
+ *
+ * What the paper leaves open:
+ * - The least window is one packet, the largest what the wire format allows.
+ * - Numbers become contiguous packet by packet.  By messages, as the paper's receiver has it,
+ *   one of more packets than slots could not be received.
+ * - inflate, the paper's count of packets that have arrived out of order, is the core's
+ *   knowledge of each packet.  What a cumulative number acknowledges stays in the account
+ *   until its own ACK comes, which is a path's clock, but for two round trips at most: ACKs
+ *   may be lost.
+ * - The window does not grow while the host has not sent what it allows: the host's own link
+ *   or the peer's room is what limits.  What may leave and cannot is kept, with its path.
+ * - The paper's sender, which knows little of what has arrived, sends again all that is not
+ *   acknowledged cumulatively, after a NACK.  This one knows each packet, and in what order
+ *   they left, retransmissions too.  It need not wait for a NACK: that a path is slow by more
+ *   than delta has the same price for the window.
+ * - Without PFC packets are dropped.  A loss takes one from the window, the place that the
+ *   packet had in it, as a slow path's ACK does: where nobody marks, losses keep it
+ *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
+ *
+ * Non-goals: synchronised and unordered delivery of messages (section 3.4); flow control
+ * (window.c).
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include "transport.h"
+
+/* The window's fraction of a packet, bits. */
+#define MPRDMA_SHIFT		16
+#define MPRDMA_ONE		BIT(MPRDMA_SHIFT)
+#define MPRDMA_CWND_MAX		(NDP_MAX_WINDOW << MPRDMA_SHIFT)
+
+/* Packets that one answer lets leave (section 3.5). */
+#define MPRDMA_PER_ACK		2
+
+/* Round trips without traffic after which a connection begins anew (section 3.5). */
+#define MPRDMA_IDLE_RTTS	3
+
+/* Packets by which a path is looked for that still works. */
+#define MPRDMA_RESTART		10
+
+/* What is taken for a round trip without a sample of one. */
+#define MPRDMA_RTT_DEFAULT	NDP_RTO_MIN
+
+/* Paths remembered of packets that may leave and that the host could not send yet. */
+#define MPRDMA_CREDITS		32
+
+static int mprdma_set_packets(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, NDP_MAX_WINDOW);
+}
+
+static const struct kernel_param_ops mprdma_packets = {
+	.set = mprdma_set_packets,
+	.get = param_get_uint,
+};
+
+static unsigned int delta = 32;
+module_param_cb(delta, &mprdma_packets, &delta, 0644);
+MODULE_PARM_DESC(delta, "packets behind the highest acknowledged at which a path is too slow (default 32)");
+
+static unsigned int slots = 64;
+module_param_cb(slots, &mprdma_packets, &slots, 0644);
+MODULE_PARM_DESC(slots, "packets ahead of the lowest missing one that a receiver takes; the same on both ends (default 64)");
+
+static int mprdma_set_permille(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 0, 1000);
+}
+
+static const struct kernel_param_ops mprdma_permille = {
+	.set = mprdma_set_permille,
+	.get = param_get_uint,
+};
+
+static unsigned int probe = 10;
+module_param_cb(probe, &mprdma_permille, &probe, 0644);
+MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, per mille (default 10)");
+
+/**
+ * struct mprdma - what it knows of a connection
+ * @cwnd:	window, packets, with MPRDMA_SHIFT bits of fraction
+ * @ooh:	highest PSN that is known to have arrived (snd_ooh)
+ * @ooh_seq:	the same in the order in which packets have left, retransmissions too
+ * @seq:	of the packet that is being answered: place in that order,
+ * @again:	and it was taken for lost before
+ * @probing:	the next packet that leaves by an ACK's path takes a random one
+ * @owed:	packets acknowledged by a number above them, in this round trip and in the one
+ *		before, whose own ACK has not come
+ * @fresh:	packets that may leave by random paths
+ * @credits:	packets that may leave by the paths of ACKs
+ * @first:	place of the first of these
+ * @next:	path of the packet that is leaving
+ * @good:	path by which the last answer came
+ * @round_at:	end of this round trip, ktime_get_ns()
+ * @heard_at:	when an answer came last, or the connection began
+ * @path:	paths of @credits, a ring
+ */
+struct mprdma {
+	u32	cwnd;
+	u32	ooh;
+	u32	ooh_seq;
+	u32	seq;
+	bool	again;
+	bool	probing;
+	u16	owed[2];
+	u16	fresh;
+	u8	credits;
+	u8	first;
+	u16	next;
+	u16	good;
+	u64	round_at;
+	u64	heard_at;
+	u16	path[MPRDMA_CREDITS];
+};
+
+static u64 mprdma_rtt(const struct ndp_sock *np)
+{
+	return ndp_srtt(np) ?: MPRDMA_RTT_DEFAULT;
+}
+
+/* The window. */
+
+static void mprdma_shrink(struct mprdma *mp, u32 by)
+{
+	mp->cwnd = max(mp->cwnd, by + MPRDMA_ONE) - by;
+}
+
+/* An ACK of a packet, marked or not (section 3.2).  @used: all that may leave has left. */
+static void mprdma_react(struct mprdma *mp, bool marked, bool used)
+{
+	if (marked)
+		mprdma_shrink(mp, MPRDMA_ONE / 2);
+	else if (used)
+		mp->cwnd = min_t(u64, MPRDMA_CWND_MAX, mp->cwnd +
+				 div_u64((u64)MPRDMA_ONE << MPRDMA_SHIFT, mp->cwnd));
+}
+
+/* Packets that are in the network, or may leave. */
+static u32 mprdma_taken(const struct mprdma *mp, u32 flight)
+{
+	return flight + mp->owed[0] + mp->owed[1] + mp->credits + mp->fresh;
+}
+
+/* Packets that the window has room for beyond those (awnd). */
+static u32 mprdma_room(const struct mprdma *mp, u32 flight)
+{
+	u32 cwnd = mp->cwnd >> MPRDMA_SHIFT;
+	u32 taken = mprdma_taken(mp, flight);
+
+	return cwnd > taken ? cwnd - taken : 0;
+}
+
+/* The ACK of a packet has come that a number above it had acknowledged.  Return: it counts. */
+static bool mprdma_was_owed(struct mprdma *mp)
+{
+	int i = mp->owed[1] ? 1 : 0;
+
+	if (!mp->owed[i])
+		return false;
+	mp->owed[i]--;
+	return true;
+}
+
+/* A packet may leave by a path.  Return: it is remembered. */
+static bool mprdma_credit(struct mprdma *mp, u16 path)
+{
+	if (mp->credits == MPRDMA_CREDITS)
+		return false;
+	mp->path[(mp->first + mp->credits++) % MPRDMA_CREDITS] = path;
+	return true;
+}
+
+static u16 mprdma_take_credit(struct mprdma *mp)
+{
+	u16 path = mp->path[mp->first];
+
+	mp->first = (mp->first + 1) % MPRDMA_CREDITS;
+	mp->credits--;
+	return path;
+}
+
+/* Does an ACK tell of a slow path (section 3.3.2)?  A retransmission's path is a good one. */
+static bool mprdma_is_slow(struct mprdma *mp, u32 psn, bool rtx)
+{
+	if (rtx)
+		return false;
+	if (psn_before(mp->ooh, psn))
+		mp->ooh = psn;
+	return psn_before(psn, mp->ooh - READ_ONCE(delta));
+}
+
+/* What leaves. */
+
+static u16 mprdma_random_path(const struct ndp_sock *np)
+{
+	return reciprocal_scale(get_random_u32(), np->peer->n);
+}
+
+/* Has the receiver no slot yet for what it has refused? */
+static bool mprdma_is_blocked(const struct ndp_sock *np)
+{
+	const struct sk_buff *skb = ndp_tx_first(&np->rtx);
+
+	return skb && ndp_tx_cb(skb)->psn - np->snd_una >= READ_ONCE(slots);
+}
+
+/* Is there anything to be sent beyond what may leave already? */
+static bool mprdma_has_data(const struct ndp_sock *np, const struct mprdma *mp)
+{
+	return skb_queue_len(&np->sendq) + np->rtx_pkts > mp->credits + mp->fresh;
+}
+
+/* And could it leave? */
+static bool mprdma_could_send(const struct ndp_sock *np, const struct mprdma *mp)
+{
+	if (mprdma_is_blocked(np))
+		return !list_empty(&np->lost);
+	return mprdma_has_data(np, mp);
+}
+
+static void mprdma_init(struct ndp_sock *np, u32 start)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+	u64 now = ktime_get_ns();
+
+	*mp = (struct mprdma) {
+		.cwnd = clamp_t(u32, np->iw, 1, NDP_MAX_WINDOW) << MPRDMA_SHIFT,
+		.ooh = np->isn - 1,
+		.ooh_seq = np->tx_seq,
+		.good = mprdma_random_path(np),
+		.round_at = now,
+		.heard_at = now,
+	};
+}
+
+/*
+ * Nothing is in flight, so no ACK will come: what the window allows may leave by random paths.
+ * After a pause it is the initial one again.  If there was no pause all is lost, or refused.
+ */
+static void mprdma_start(struct ndp_sock *np, struct mprdma *mp, bool all_acked)
+{
+	u64 idle = ktime_get_ns() - mp->heard_at;
+
+	if (all_acked && idle > MPRDMA_IDLE_RTTS * mprdma_rtt(np)) {
+		mp->cwnd = clamp_t(u32, np->iw, 1, NDP_MAX_WINDOW) << MPRDMA_SHIFT;
+		mp->credits = 0;
+	} else if (!all_acked) {
+		mp->cwnd = max_t(u32, mp->cwnd,
+				 min_t(u32, np->iw, MPRDMA_RESTART) << MPRDMA_SHIFT);
+		mp->credits = 0;
+		mprdma_credit(mp, mp->good);
+	}
+	memset(mp->owed, 0, sizeof(mp->owed));
+	mp->fresh = 0;
+	mp->fresh = mprdma_room(mp, 0);
+}
+
+static bool mprdma_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
+{
+	const struct mprdma *mp = ndp_transport_priv(np);
+
+	switch (what) {
+	case NDP_SEND_EMPTY:
+		return true;
+	case NDP_SEND_NEW:
+		/* The receiver has no slot for it before that for what it has refused. */
+		if (np->rtx_pkts)
+			return false;
+		break;
+	case NDP_SEND_NACKED:
+		if (mprdma_is_blocked(np))
+			return false;
+		break;
+	default:
+		break;
+	}
+	return mp->credits || mp->fresh || !np->flight_pkts;
+}
+
+/*
+ * How long a packet may be out, by the round trips of late (srtt + 4 rttvar); 0 if there were
+ * none.  Twice that, for the queues of other paths may be longer.
+ */
+static u64 mprdma_patience(const struct ndp_sock *np)
+{
+	return 2 * READ_ONCE(np->peer->rto_ns);
+}
+
+static void mprdma_set_timer(struct ndp_sock *np, u64 at)
+{
+	if (!np->transport_at || at < np->transport_at)
+		np->transport_at = at;
+}
+
+static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what,
+			u32 len)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+
+	if (!np->flight_pkts && what != NDP_SEND_EMPTY)
+		mprdma_start(np, mp, what == NDP_SEND_NEW && cb->psn == np->snd_una);
+	if (what != NDP_SEND_EMPTY && mp->credits) {
+		mp->next = mprdma_take_credit(mp);
+	} else {
+		mp->next = mprdma_random_path(np);
+		if (what != NDP_SEND_EMPTY && mp->fresh)
+			mp->fresh--;
+	}
+	/* Where it was lost it could be lost again. */
+	if (what == NDP_SEND_LOST && mp->next == cb->path)
+		mp->next = mprdma_random_path(np);
+	if (cb->flags & NDP_F_LAST && mprdma_patience(np))
+		mprdma_set_timer(np, ktime_get_ns() + mprdma_patience(np));
+}
+
+static u16 mprdma_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	const struct mprdma *mp = ndp_transport_priv(np);
+
+	return mp->next;
+}
+
+/* What is lost. */
+
+/* The oldest packet in flight, if it left before @seq, is lost. */
+static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
+{
+	if (!ndp_tx_lose(np, seq))
+		return false;
+	mprdma_shrink(mp, MPRDMA_ONE);
+	return true;
+}
+
+/*
+ * When the oldest packet in flight will have been out for longer than a round trip may
+ * take, while answers came; U64_MAX: nobody can tell.
+ */
+static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
+{
+	const struct sk_buff *skb = ndp_tx_first(&np->flight);
+	u64 patience = mprdma_patience(np);
+
+	if (!skb || !patience || mp->heard_at < ndp_tx_cb(skb)->sent_at)
+		return U64_MAX;
+	return ndp_tx_cb(skb)->sent_at + patience;
+}
+
+/* Return: there was one, and it is sent again. */
+static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
+{
+	if (mprdma_overdue_at(np, mp) > now)
+		return false;
+	return mprdma_lose(np, mp, np->tx_seq);
+}
+
+/* May something leave when half a round trip has passed without an answer? */
+static bool mprdma_bursts(const struct ndp_sock *np, const struct mprdma *mp)
+{
+	return mprdma_could_send(np, mp) && mprdma_room(mp, np->flight_pkts);
+}
+
+/* Have the timer look again, if no answer comes before. */
+static void mprdma_wait(struct ndp_sock *np, const struct mprdma *mp, u64 now)
+{
+	u64 later = now + mprdma_rtt(np) / 2;
+	u64 at = mprdma_bursts(np, mp) ? later : mprdma_overdue_at(np, mp);
+
+	if (at != U64_MAX)
+		mprdma_set_timer(np, at > now ? at : later);
+}
+
+/* An answer lets packets leave by its path. */
+static void mprdma_clock(struct ndp_sock *np, struct mprdma *mp, u16 path, u64 now)
+{
+	u32 room = mprdma_room(mp, np->flight_pkts);
+	int n;
+
+	if (!mprdma_has_data(np, mp))
+		mprdma_overdue(np, mp, now);
+	/* Use it or lose it: the place was this path's. */
+	if (room && !mprdma_has_data(np, mp)) {
+		mprdma_shrink(mp, MPRDMA_ONE);
+		return;
+	}
+	if (room && mp->probing) {
+		mp->probing = false;
+		path = mprdma_random_path(np);
+	}
+	for (n = 0; n < MPRDMA_PER_ACK && n < room && mprdma_has_data(np, mp); n++)
+		if (!mprdma_credit(mp, path))
+			break;
+}
+
+/* Once a round trip: a path may be tried, and ACKs that are late are lost. */
+static void mprdma_round(struct ndp_sock *np, struct mprdma *mp, u64 now)
+{
+	if (now < mp->round_at)
+		return;
+	mp->round_at = now + mprdma_rtt(np);
+	mp->owed[1] = mp->owed[0];
+	mp->owed[0] = 0;
+	if (reciprocal_scale(get_random_u32(), 1000) < READ_ONCE(probe))
+		mp->probing = true;
+}
+
+/* Which packet is answered. */
+static void mprdma_note(struct mprdma *mp, const struct ndp_tx_cb *cb)
+{
+	mp->seq = cb->tx_seq;
+	mp->again = cb->rtx || cb->state == NDP_TX_LOST;
+}
+
+static void mprdma_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, bool cumulative)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+
+	if (cumulative)
+		mp->owed[0]++;
+	else
+		mprdma_note(mp, cb);
+}
+
+static void mprdma_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	mprdma_note(ndp_transport_priv(np), cb);
+}
+
+/*
+ * A NACK, which tells below which number all has arrived.  A packet beyond the receiver's
+ * slots has come by a good path; others were trimmed, or found no room.
+ */
+static void mprdma_refused(struct mprdma *mp, u32 psn, u32 cum)
+{
+	if (psn - cum < READ_ONCE(slots))
+		mprdma_shrink(mp, MPRDMA_ONE);
+	else if (psn_before(mp->ooh, psn))
+		mp->ooh = psn;
+}
+
+/*
+ * What an answer does to the window.
+ * Return: it lets packets leave.
+ */
+static bool mprdma_judge(struct ndp_sock *np, struct mprdma *mp, const struct ndphdr *nh,
+			 bool news)
+{
+	bool used = !mp->credits && !mp->fresh;
+	bool ack = ndp_hdr_type(nh) == NDP_ACK;
+	bool rtx = nh->flags & NDP_F_RTX;
+	u32 psn = ntohl(nh->psn);
+
+	mprdma_react(mp, nh->flags & NDP_F_ECE, ack && used);
+	/* Of the transmission that was taken for lost: its place in the window is gone. */
+	if (news && mp->again && !rtx)
+		return false;
+	if (news && (s32)(mp->seq - mp->ooh_seq) > 0)
+		mp->ooh_seq = mp->seq;
+	if (!ack) {
+		mprdma_refused(mp, psn, ntohl(nh->pull));
+		return true;
+	}
+	if (!mprdma_is_slow(mp, psn, rtx))
+		return true;
+	mprdma_shrink(mp, MPRDMA_ONE);
+	return false;
+}
+
+static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool news)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+	bool ack = ndp_hdr_type(nh) == NDP_ACK;
+	u64 now = ktime_get_ns();
+
+	/* Who says a thing twice is not heard twice. */
+	if (!news && !(ack && psn_before(ntohl(nh->psn), np->snd_una) && mprdma_was_owed(mp)))
+		return;
+	mp->heard_at = now;
+	mp->good = ndp_path_from_wire(np, nh->echo_path);
+	mprdma_round(np, mp, now);
+	if (mprdma_judge(np, mp, nh, news)) {
+		mprdma_lose(np, mp, mp->ooh_seq - READ_ONCE(delta));
+		mprdma_clock(np, mp, mp->good, now);
+	}
+	mprdma_wait(np, mp, now);
+}
+
+/* A packet's timeout: no ACK may be left to send it again by. */
+static void mprdma_lost(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+
+	mprdma_shrink(mp, MPRDMA_ONE);
+	mprdma_set_timer(np, ktime_get_ns() + mprdma_rtt(np) / 2);
+}
+
+/* No answer for half a round trip, or a packet has been out for too long. */
+static void mprdma_timer(struct ndp_sock *np)
+{
+	struct mprdma *mp = ndp_transport_priv(np);
+	u64 now = ktime_get_ns();
+
+	if (!mprdma_bursts(np, mp)) {
+		while (mprdma_overdue(np, mp, now))
+			;
+	} else if (now >= mp->heard_at + mprdma_rtt(np) / 2) {
+		mp->fresh += mprdma_room(mp, np->flight_pkts);
+	}
+	mprdma_wait(np, mp, now);
+}
+
+static bool mprdma_takes(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	return ntohl(nh->psn) - np->rcv_nxt < READ_ONCE(slots);
+}
+
+static void mprdma_info(struct ndp_sock *np, struct ndp_info *info)
+{
+	const struct mprdma *mp = ndp_transport_priv(np);
+
+	info->snd_cwnd = mp->cwnd >> MPRDMA_SHIFT;
+	info->snd_credit = mp->credits + mp->fresh;
+}
+
+static const struct ndp_transport mprdma_transport = {
+	.name		= "mprdma",
+	.owner		= THIS_MODULE,
+	.id		= NDP_TRANSPORT_ID_MPRDMA,
+	.ecn		= true,
+	.echo		= true,
+	.priv_size	= sizeof(struct mprdma),
+	.init		= mprdma_init,
+	.may_send	= mprdma_may_send,
+	.pick_path	= mprdma_pick_path,
+	.sent		= mprdma_sent,
+	.acked		= mprdma_acked,
+	.nacked		= mprdma_nacked,
+	.lost		= mprdma_lost,
+	.answered	= mprdma_answered,
+	.timer		= mprdma_timer,
+	.takes		= mprdma_takes,
+	.info		= mprdma_info,
+};
+
+static int __init mprdma_module_init(void)
+{
+	return ndp_transport_register(&mprdma_transport);
+}
+
+static void __exit mprdma_module_exit(void)
+{
+	ndp_transport_unregister(&mprdma_transport);
+}
+
+module_init(mprdma_module_init);
+module_exit(mprdma_module_exit);
+
+MODULE_DESCRIPTION("AF_NDP transport MP-RDMA: a window over many paths");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("ndp-transport-mprdma");

@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# MP-RDMA over four paths between two leaves, and over one port: marks, the window that
+# follows them, disorder within bounds, paths that lose, fail or are slow.  What is sent is
+# compared whole, and counters of hosts and ports are added up.  What hangs on time is
+# asked where it is virtual.
+#
+#	HOST[0..3] - LEAF[0] = SPINE[0..3] = LEAF[1] - HOST[4..7]
+#
+# The paper's values are those of its section 5: RED at 20 KB, four paths, delta 32, 64 slots.
+
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_program python3 ndp_bench ethtool
+require_module ndp ndp_mprdma sch_cee
+tap_plan 33
+
+LOSSLESS="cee dscp 0-63:3 ring 200k"
+MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
+PARAMETERS=/sys/module/ndp_mprdma/parameters
+
+parameter() { echo "$2" >$PARAMETERS/"$1"; }
+trap 'parameter delta 32; parameter slots 64; lib_cleanup' EXIT
+
+# bench NAME ARGS...: ndp_bench over these hosts, what it prints to $TMP/NAME
+bench() {
+	local name=$1 h
+
+	shift
+	for ((h = 0; h < ${#HOST[@]}; h++)); do
+		echo "${HOST[h]} ${ADDRESS[h]}"
+	done >"$TMP/hosts"
+	timeout 300 ndp_bench -H "$TMP/hosts" -p mprdma "$@" >"$TMP/$name"
+}
+
+# matrix SIZE [SENDER->RECEIVER...]: by default HOST[i] of the first leaf to HOST[i + 4] of
+# the other
+matrix() {
+	local flow size=$1
+
+	shift
+	[ $# -gt 0 ] || set -- 0-\>4 1-\>5 2-\>6 3-\>7
+	for flow; do
+		echo "$flow id ${flow%%-*} start 0 size $size"
+	done >"$TMP/matrix"
+}
+
+# of NAME EXPRESSION: f are the flows
+of() { json "$TMP/$1" "(lambda f: $2)(list(flows.values()))"; }
+true_of() { [ "$(of "$1" "$2")" = True ]; }
+
+# Marks that all ports have set since they were made
+marked() {
+	local ns sum=0
+
+	for ns in "${LEAF[@]}" "${SPINE[@]}"; do
+		sum=$((sum + $(tc -n "$ns" -j -s qdisc show | python3 -SE -c '
+import json, sys
+print(sum(q["prio3"].get("marked", 0) for q in json.load(sys.stdin) if q["kind"] == "cee"))')))
+	done
+	echo $sum
+}
+
+on_paths() {
+	local s
+
+	for s in 0 1 2; do
+		ip -n "${LEAF[0]}" link set "u$s" type netwire "$@"
+		ip -n "${SPINE[s]}" link set d1 type netwire "$@"
+	done
+}
+
+# Numbers that no kernel would take
+refuse "delta of 0" parameter delta 0
+refuse "slots beyond the window" parameter slots 4097
+refuse "a probability above 1" parameter probe 1001
+
+leaf_spine hosts=8 spines=4 leaves=2 rate=10gbit hostq="$LOSSLESS" switchq="$MARKS"
+for ns in "${HOST[@]}"; do
+	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=15 || die "no base_rtt_us"
+done
+
+# All of the bytes, and all of the marks: two go to one host.
+matrix 3000000 0-\>4 1-\>4 2-\>6 3-\>7
+check "four flows over four paths: every byte" bench whole --verify --acked -f "$TMP/matrix"
+is "what ports have marked arrived marked" "$(ndp_total MarkedIn "${HOST[@]}")" "$(marked)"
+check "and was told of" [ "$(ndp_total EceIn "${HOST[@]}")" -le "$(marked)" ]
+exact "each mark" true_of whole "sum(x['marks'] for x in f) == $(marked) > 0"
+is "nobody had no room" "$(ndp_total NoRoomIn "${HOST[@]}")" 0
+exact "nothing was lost, and nothing sent again" true_of whole \
+	"all(x['retrans'] == x['timeouts'] == x['early'] == 0 for x in f)"
+exact "disorder is below delta" true_of whole "0 < max(x['ooo'] for x in f) < 32"
+
+# NDP's own are not ECN-capable, and its answers tell of no marks.
+before=$(ndp_total MarkedIn "${HOST[@]}")
+bench plain -p ndp -f "$TMP/matrix"
+is "NDP's DATA is not marked" "$(ndp_total MarkedIn "${HOST[@]}")" "$before"
+
+matrix 0
+bench fair -f "$TMP/matrix" -t 8 -w 2
+say "$(of fair "[round(x['gbps'], 2) for x in f]")"
+# Of 10 Gb/s 9.33 are payload.
+exact "each has 95 % of its link, of the payload's share" true_of fair "min(x['gbps'] for x in f) > 8.86"
+
+# A third of the receiver's slots
+parameter slots 16
+parameter delta 8
+matrix 3000000
+check "16 slots: every byte" bench slots --verify -f "$TMP/matrix"
+check "16 slots: nothing further ahead was taken" true_of slots "max(x['ooo'] for x in f) < 16"
+parameter slots 64
+parameter delta 32
+
+# One of four paths at a fortieth: its share of the load must go to others.
+on_paths rate 10gbit
+ip -n "${LEAF[0]}" link set u3 type netwire rate 250mbit
+matrix 0
+parameter slots 4096
+bench degraded -f "$TMP/matrix" -t 20 -w 10
+say "delta 32: disorder $(of degraded "[x['ooo'] for x in f]"), $(of degraded "[round(x['gbps'], 2) for x in f]")"
+controlled=$(of degraded "sum(x['gbps'] for x in f)")
+parameter slots 64
+bench degraded -f "$TMP/matrix" -t 20 -w 10
+say "64 slots: $(of degraded "[round(x['gbps'], 2) for x in f]"), refused $(of degraded "[x['early'] for x in f]")"
+exact "a path at a fortieth: 95 % of what is left" true_of degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
+matrix 2000000
+check "and every byte" bench degraded --verify -f "$TMP/matrix"
+ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
+
+# Three of four paths lose: the flow goes by the fourth.
+for ber in 4.1e-7 8.6e-6; do
+	on_paths ber $ber
+	matrix 0 0-\>4
+	bench lossy -f "$TMP/matrix" -t 30 -w 15
+	say "ber $ber: $(of lossy "[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
+	exact "three paths lose (ber $ber): 9 of 10 Gb/s" true_of lossy "f[0]['gbps'] > 0.9 * 9.336"
+	matrix 4000000 0-\>4
+	check "and every byte" bench lossy --verify -f "$TMP/matrix"
+done
+on_paths ber 0
+
+# Three of four paths fail in the middle of a flow, one after another.
+matrix 8000000
+bench failing --verify -f "$TMP/matrix" &
+for s in 0 1 2; do
+	sleep 0.002
+	ip -n "${LEAF[0]}" link set "u$s" type netwire ber 1e-3
+done
+check "three paths fail under way: every byte" wait $!
+say "timeouts $(of failing "[x['timeouts'] for x in f]"), again $(of failing "[x['retrans'] for x in f]")"
+check "and few timeouts" true_of failing "sum(x['timeouts'] for x in f) < 100"
+on_paths ber 0
+
+# Where nobody marks and ports drop
+for ns in "${LEAF[@]}" "${SPINE[@]}"; do
+	for dev in $(ip -n "$ns" -br link | awk '$1 ~ /^[hud][0-9]/ { sub("@.*", "", $1); print $1 }'); do
+		tc -n "$ns" qdisc replace dev "$dev" root pfifo limit 30
+	done
+done
+matrix 3000000
+check "ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
+matrix 1000000 {0,1,2,3,5,6,7}-\>4
+check "7:1 through ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
+say "again $(of drops "[x['retrans'] for x in f]"), timeouts $(of drops "[x['timeouts'] for x in f]")"
+check "and no more than twice as many packets" true_of drops \
+	"sum(x['retrans'] for x in f) < 7 * 1000000 / 1400"
+
+# sch_ndp trims it, and marks.
+for ns in "${LEAF[@]}" "${SPINE[@]}"; do
+	for dev in $(ip -n "$ns" -br link | awk '$1 ~ /^[hud][0-9]/ { sub("@.*", "", $1); print $1 }'); do
+		tc -n "$ns" qdisc replace dev "$dev" root ndp limit 30 ecn 10
+	done
+done
+before=$(ndp_total TrimmedIn "${HOST[@]}")
+check "7:1 through ports that trim: every byte" bench trims --verify -f "$TMP/matrix"
+check "some were trimmed" [ "$(ndp_total TrimmedIn "${HOST[@]}")" -gt "$before" ]
+check "and others marked" true_of trims "sum(x['marks'] for x in f) > 0"
+check "all connections end" wait_for 20 quiet "${HOST[@]}"
+for ns in "${NAMESPACES[@]}"; do
+	ip netns del "$ns"
+done
+NAMESPACES=()
+
+# A single bottleneck (section 3.2.1): by its equations 1 to 3 eight flows of 10 Gb/s into one
+# have a window of 2 (1 - F) / F, and what of their windows is not on the wire waits:
+# q = N W - C d.  With RED (20, 200, 0.8), d = 100 us and packets of 1514 bytes q is 45.
+HOSTS_Q="cee dscp 0-63:3 cable 25us"
+leaf_spine hosts=9 spines=1 leaves=1 rate=10gbit delay=24300ns hostq="$HOSTS_Q" \
+	switchq="$HOSTS_Q prio 3 ecn red min 30280 max 302800 probability 0.8"
+for ns in "${HOST[@]}"; do
+	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=20 || die "no base_rtt_us"
+done
+matrix 0 {1..8}-\>0
+queue() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		sleep 0.0001
+		tc_stat "${LEAF[0]}" h0 qlen
+	done | awk '{ sum += $1 } END { print sum / NR }'
+}
+bench fixpoint -f "$TMP/matrix" -t 40 -w 15 &
+sleep 0.02
+q=$(queue)
+wait $!
+say "queue $q, $(of fixpoint "[round(x['gbps'], 3) for x in f]")"
+exact "one port: the queue that theory says, within 10 %" \
+	awk -v q="$q" 'BEGIN { exit !(q > 40.5 && q < 49.5) }'
+exact "and all of its rate" true_of fixpoint "sum(x['gbps'] for x in f) > 0.98 * 9.336"
+exact "shared fairly" true_of fixpoint \
+	"sum(x['gbps'] for x in f) ** 2 / 8 / sum(x['gbps'] ** 2 for x in f) > 0.99"
+check "all connections end" wait_for 20 quiet "${HOST[@]}"

@@ -149,7 +149,8 @@ for s in 0 1 2; do
 done
 check "three paths fail under way: every byte" wait $!
 say "timeouts $(of failing "[x['timeouts'] for x in f]"), again $(of failing "[x['retrans'] for x in f]")"
-check "and few timeouts" true_of failing "sum(x['timeouts'] for x in f) < 100"
+# Of some 22,000 packets one in a hundred; what is lost, and of which flow, is drawn.
+check "and few timeouts" true_of failing "sum(x['timeouts'] for x in f) < 220"
 on_paths ber 0
 
 # Where nobody marks and ports drop

@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 65
+tap_plan 66
 
 # refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
 refused() { says "$1" "$2" "$3" timeout 200 ndp_bench "${@:4}"; }

@@ -6,9 +6,9 @@
  * defaults.  Those that mean something here have effect: TCP_CORK, TCP_MAXSEG,
  * TCP_LINGER2, TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive,
  * which asks a silent peer with PROBE.  The others stay without: packets never
- * wait for more (TCP_NODELAY), every packet is answered at once (TCP_QUICKACK),
- * an opening is data (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it
- * (TCP_SYNCNT), and so on.  TCP_INFO tells what has the same meaning here.
+ * wait for more (TCP_NODELAY), an ACK waits 200 us at most, for data that can carry it, and
+ * only where the sender allows that (TCP_QUICKACK; ack.c), an opening is data
+ * (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it (TCP_SYNCNT), and so on.  TCP_INFO tells what has the same meaning here.
  *
  * Non-goals: upper layer protocols (TLS), signatures, repair.
  */

@@ -62,6 +62,17 @@ print(sum(q["prio3"].get("marked", 0) for q in json.load(sys.stdin) if q["kind"]
 	echo $sum
 }
 
+# QDISC OPTIONS...: at all ports of the switches
+on_ports() {
+	local ns dev
+
+	for ns in "${LEAF[@]}" "${SPINE[@]}"; do
+		for dev in $(ip -n "$ns" -br link | awk -F'[ @]' '/^[hud][0-9]/ { print $1 }'); do
+			tc -n "$ns" qdisc replace dev "$dev" root "$@"
+		done
+	done
+}
+
 on_paths() {
 	local s
 
@@ -101,7 +112,8 @@ matrix 0
 bench fair -f "$TMP/matrix" -t 8 -w 2
 say "$(of fair "[round(x['gbps'], 2) for x in f]")"
 # Of 10 Gb/s 9.33 are payload.
-exact "each has 95 % of its link, of the payload's share" true_of fair "min(x['gbps'] for x in f) > 8.86"
+exact "each has 95 % of its link, of the payload's share" \
+	true_of fair "min(x['gbps'] for x in f) > 8.86"
 
 # A third of the receiver's slots
 parameter slots 16
@@ -118,12 +130,12 @@ ip -n "${LEAF[0]}" link set u3 type netwire rate 250mbit
 matrix 0
 parameter slots 4096
 bench degraded -f "$TMP/matrix" -t 20 -w 10
-say "delta 32: disorder $(of degraded "[x['ooo'] for x in f]"), $(of degraded "[round(x['gbps'], 2) for x in f]")"
-controlled=$(of degraded "sum(x['gbps'] for x in f)")
+say "delta 32: disorder and Gb/s $(of degraded "[(x['ooo'], round(x['gbps'], 2)) for x in f]")"
 parameter slots 64
 bench degraded -f "$TMP/matrix" -t 20 -w 10
-say "64 slots: $(of degraded "[round(x['gbps'], 2) for x in f]"), refused $(of degraded "[x['early'] for x in f]")"
-exact "a path at a fortieth: 95 % of what is left" true_of degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
+say "64 slots: refused and Gb/s $(of degraded "[(x['early'], round(x['gbps'], 2)) for x in f]")"
+exact "a path at a fortieth: 95 % of what is left" \
+	true_of degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
 matrix 2000000
 check "and every byte" bench degraded --verify -f "$TMP/matrix"
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
@@ -133,7 +145,8 @@ for ber in 4.1e-7 8.6e-6; do
 	on_paths ber $ber
 	matrix 0 0-\>4
 	bench lossy -f "$TMP/matrix" -t 30 -w 15
-	say "ber $ber: $(of lossy "[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
+	say "ber $ber: Gb/s, sent again, timeouts" \
+		"$(of lossy "[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
 	exact "three paths lose (ber $ber): 9 of 10 Gb/s" true_of lossy "f[0]['gbps'] > 0.9 * 9.336"
 	matrix 4000000 0-\>4
 	check "and every byte" bench lossy --verify -f "$TMP/matrix"
@@ -148,31 +161,23 @@ for s in 0 1 2; do
 	ip -n "${LEAF[0]}" link set "u$s" type netwire ber 1e-3
 done
 check "three paths fail under way: every byte" wait $!
-say "timeouts $(of failing "[x['timeouts'] for x in f]"), again $(of failing "[x['retrans'] for x in f]")"
+say "timeouts, sent again $(of failing "[(x['timeouts'], x['retrans']) for x in f]")"
 # Of some 22,000 packets one in a hundred; what is lost, and of which flow, is drawn.
 check "and few timeouts" true_of failing "sum(x['timeouts'] for x in f) < 220"
 on_paths ber 0
 
 # Where nobody marks and ports drop
-for ns in "${LEAF[@]}" "${SPINE[@]}"; do
-	for dev in $(ip -n "$ns" -br link | awk '$1 ~ /^[hud][0-9]/ { sub("@.*", "", $1); print $1 }'); do
-		tc -n "$ns" qdisc replace dev "$dev" root pfifo limit 30
-	done
-done
+on_ports pfifo limit 30
 matrix 3000000
 check "ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
 matrix 1000000 {0,1,2,3,5,6,7}-\>4
 check "7:1 through ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
-say "again $(of drops "[x['retrans'] for x in f]"), timeouts $(of drops "[x['timeouts'] for x in f]")"
+say "timeouts, sent again $(of drops "[(x['timeouts'], x['retrans']) for x in f]")"
 check "and no more than twice as many packets" true_of drops \
 	"sum(x['retrans'] for x in f) < 7 * 1000000 / 1400"
 
 # sch_ndp trims it, and marks.
-for ns in "${LEAF[@]}" "${SPINE[@]}"; do
-	for dev in $(ip -n "$ns" -br link | awk '$1 ~ /^[hud][0-9]/ { sub("@.*", "", $1); print $1 }'); do
-		tc -n "$ns" qdisc replace dev "$dev" root ndp limit 30 ecn 10
-	done
-done
+on_ports ndp limit 30 ecn 10
 before=$(ndp_total TrimmedIn "${HOST[@]}")
 check "7:1 through ports that trim: every byte" bench trims --verify -f "$TMP/matrix"
 check "some were trimmed" [ "$(ndp_total TrimmedIn "${HOST[@]}")" -gt "$before" ]

@@ -1532,7 +1532,7 @@ int main(int argc, char **argv)
 	if ((endless || opt.bin) && (!opt.time || opt.warmup >= opt.time))
 		errx(EXIT_USAGE, "endless flows and --series need --time, longer than --warmup");
 	if (opt.rounds > 1 && (!opt.reply || opt.acked || any_remote()))
-		errx(EXIT_USAGE, "--rounds needs --reply, without --acked, and hosts of this machine");
+		errx(EXIT_USAGE, "--rounds needs --reply, no --acked, and hosts of this machine");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
 	if (opt.prefer && !over_ndp(opt.proto))

@@ -109,7 +109,8 @@ static int report(const struct flow *flows, const char *path)
 		return fail(fresh);
 	for (i = 0; i < FLOWS; i++)
 		if (flows[i].got)
-			fprintf(file, "%d %u %u %u\n", i, flows[i].got, flows[i].late, flows[i].bad);
+			fprintf(file, "%d %u %u %u\n", i, flows[i].got, flows[i].late,
+				flows[i].bad);
 	if (fclose(file) || rename(fresh, path))
 		return fail(path);
 	return 0;

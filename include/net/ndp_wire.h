@@ -191,8 +191,8 @@ enum ndp_flags {
  *		PSN below which all have arrived.  COOKIE: upper half of it
  * @reason:	RST: &enum ndp_reason
  * @value:	SIGNAL: its transport's
- * @window:	bytes that the sender of this packet has room for; see NDP_F_CUM.  COOKIE:
- *		lower half
+ * @window:	bytes that the sender of this packet has room for.  DATA and FIN: bytes that are
+ *		queued behind what was sent, 0: not known; see NDP_F_CUM.  COOKIE: lower half
  */
 struct ndphdr {
 	__u8	vdt;

@@ -86,6 +86,10 @@ struct ndp_pullq {
  * @told:	of it, what the peer was told
  * @told_psn:	PSN of the newest answer, as the peer knows it
  * @owed:	pulls earned by arrivals and not granted
+ * @trimmed:	packets that came without their payload, and were not pulled since
+ * @trimmed_bytes: their payload
+ * @behind:	payload that the sender has queued behind the highest PSN heard of, by its
+ *		word, less what was pulled since; 0: not known
  * @turns_taken: turns had: first-window packets that arrived whole; under @q's lock
  * @q:		of the device that packets come in by; NULL: not paced
  * @dev:	device that it was looked up for, compared only
@@ -112,6 +116,9 @@ struct ndp_pull_state {
 	u32			told;
 	u32			told_psn;
 	u32			owed;
+	u32			trimmed;
+	u32			trimmed_bytes;
+	u32			behind;
 	u32			turns_taken;
 	struct ndp_pullq	*q;
 	const struct net_device	*dev;

@@ -26,6 +26,21 @@ static bool ndp_was_pushed(const struct ndphdr *nh)
 	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
 }
 
+/* What the pulls to come elicit.  A packet that carries an ACK says nothing of it. */
+static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
+			   enum ndp_arrival how)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	/* No more can wait, whatever the peer says. */
+	if (how != NDP_ARRIVED_WHOLE && ps->trimmed < NDP_MAX_WINDOW) {
+		ps->trimmed++;
+		ps->trimmed_bytes += min_t(u32, ntohs(nh->len), np->rcv_mss);
+	}
+	if (psn_before(np->rcv_max, ntohl(nh->psn)))
+		ps->behind = nh->flags & NDP_F_CUM ? 0 : ntohl(nh->window);
+}
+
 /* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */
 static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			     const struct net_device *dev, enum ndp_arrival how)
@@ -36,6 +51,7 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 	ndp_pull_device(np, dev);
 	if (how != NDP_ARRIVED_AGAIN) {
 		ps->low_nxt = np->rcv_nxt;
+		ndp_note_sizes(np, nh, how);
 		if (how == NDP_ARRIVED_REFUSED)
 			ps->refused = true;
 		else if (how == NDP_ARRIVED_TRIMMED &&
@@ -56,7 +72,7 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
-	u32 missing = np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+	u32 missing = ndp_missing(np);
 	u32 most = NDP_MAX_WINDOW;
 
 	if (np->rcv_last)
@@ -78,6 +94,8 @@ static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
 	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
 	if (np->rcv_last && !ndp_has_gap(np)) {
 		np->promised = 0;
+		ps->trimmed = 0;
+		ps->trimmed_bytes = 0;
 		ndp_pull_forget_turns(np);
 	}
 	ndp_earn_pull(np, ndp_was_pushed(nh), how != NDP_ARRIVED_WHOLE);

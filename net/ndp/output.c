@@ -174,6 +174,12 @@ static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 no
 	return at;
 }
 
+/* Payload that waits behind what is sent; 0: not known, the application still writes. */
+static u32 ndp_behind(const struct ndp_sock *np)
+{
+	return np->more ? 0 : np->sendq_bytes;
+}
+
 /*
  * Send a numbered packet, for the first time or again; it is in flight
  * afterwards, whatever became of it: what the local qdisc refused, or what no
@@ -204,6 +210,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 				    ndp_data_flags(np, skb, pushed), cb->psn,
 				    pathno);
 		nh->len = htons(skb->len);
+		nh->window = htonl(ndp_behind(np));
 		nh->origin = ndp_hdr_origin(np->tp->id, cb->psn - np->isn);
 		rides = ndp_ack_ride(np, nh);
 		ndp_count_data(np, skb, pushed);

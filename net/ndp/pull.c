@@ -4,7 +4,8 @@
  *
  * Pulls that arrivals have earned (grant.c) are sent from one queue per receiving
  * device, paced so that the packets that they elicit arrive at the link's rate, whoever
- * sends them.  Connections take
+ * sends them: each pull takes the time of the packet that it elicits, whose size trimmed
+ * headers and senders tell.  Connections take
  * turns, one pull a turn; each untrimmed first-window packet counts as a turn taken
  * while others wait.  A lone sender's pull leaves at once when the pace
  * allows, or half a packet's time before, and then rides on the ACK.
@@ -102,15 +103,56 @@ struct ndp_pull_cost {
 	u64	header;		/* of one that was trimmed */
 };
 
-static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
+static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np, u32 len)
 {
 	u64 rate = ndp_pull_rate(np);
 	u64 bits = 8 * (ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
 
 	return (struct ndp_pull_cost) {
-		.packet = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
+		.packet = div64_u64((bits + 8ULL * len) * NSEC_PER_SEC, rate),
 		.header = div64_u64(bits * NSEC_PER_SEC, rate),
 	};
+}
+
+/*
+ * Is the packet that came trimmed, of which there is one, not what the next pull elicits?
+ * Before it goes what has not arrived at all: its header was dropped, or sent back.
+ */
+static bool ndp_pull_others_first(const struct ndp_sock *np)
+{
+	return np->rcv_last && ndp_missing(np) > np->promised + 1;
+}
+
+/*
+ * Payload of the packet that the next pull elicits: senders give trimmed packets first,
+ * the lowest first, and then new data.  Those of a stream are full but for the last, for
+ * those of several messages the mean is taken.  What is not known is taken for full.
+ */
+static u32 ndp_pull_len(const struct ndp_sock *np)
+{
+	const struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (!ps->trimmed)
+		return ps->behind ? min(ps->behind, np->rcv_mss) : np->rcv_mss;
+	if (ps->trimmed_bytes <= (ps->trimmed - 1) * np->rcv_mss)
+		return ps->trimmed_bytes / ps->trimmed;
+	if (ps->trimmed > 1 || ndp_pull_others_first(np))
+		return np->rcv_mss;
+	return min(ps->trimmed_bytes, np->rcv_mss);
+}
+
+/* A pull elicits that packet. */
+static void ndp_pull_elicit(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+	u32 len = ndp_pull_len(np);
+
+	if (!ps->trimmed) {
+		ps->behind -= min(ps->behind, len);
+	} else if (ps->trimmed_bytes >= len) {
+		ps->trimmed--;
+		ps->trimmed_bytes -= len;
+	}
 }
 
 /* The class of a connection's priority; class 0 is served first. */
@@ -184,6 +226,7 @@ static void ndp_pull_grant(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
+	ndp_pull_elicit(np);
 	ps->owed--;
 	ps->sent++;
 	np->promised++;
@@ -243,7 +286,7 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q = ps->q;
-	struct ndp_pull_cost cost = ndp_pull_cost(np);
+	struct ndp_pull_cost cost = ndp_pull_cost(np, ndp_pull_len(np));
 	u64 now = ktime_get_ns();
 	bool ok;
 
@@ -465,10 +508,10 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 
 	spin_lock(&np->lock);
 	if (ps->q == q && ndp_pull_pending(np)) {
-		cost = ndp_pull_cost(np);
-		do
+		do {
+			cost = ndp_pull_cost(np, ndp_pull_len(np));
 			ndp_pull_grant(np);
-		while (ndp_pullq_goes_on(q, cost, now) && ndp_pull_pending(np));
+		} while (ndp_pullq_goes_on(q, cost, now) && ndp_pull_pending(np));
 		ndp_send_pull(np);
 	}
 	again = ps->q == q && ndp_pull_pending(np);
@@ -689,7 +732,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (now < q->epoch_end)
 		goto out;
 	if (!q->pushed_in)
-		ndp_pullq_drain(q, ndp_pull_cost(np), now);
+		ndp_pullq_drain(q, ndp_pull_cost(np, np->rcv_mss), now);
 	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:

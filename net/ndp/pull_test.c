@@ -185,6 +185,45 @@ static void ndp_pull_test_headers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
 }
 
+static void ndp_pull_test_sizes_are(struct kunit *test, struct ndp_sock *np, const u32 *sizes,
+				    int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ(test, ndp_pull_len(np), sizes[i]);
+		ndp_pull_elicit(np);
+	}
+}
+
+/* Trimmed packets first, then new data; the last of each may be short. */
+static void ndp_pull_test_sizes(struct kunit *test)
+{
+	static const u32 stream[] = { 9000, 9000, 1000, 9000, 500, 9000, 9000 };
+	static const u32 messages[] = { 600, 600, 600, 9000 };
+	static const u32 dropped[] = { 9000, 9000, 9000 };
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_sock *np = t->np[0];
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	np->rcv_mss = 9000;
+	ps->trimmed = 3;
+	ps->trimmed_bytes = 19000;
+	ps->behind = 9500;
+	ndp_pull_test_sizes_are(test, np, stream, ARRAY_SIZE(stream));
+	ps->trimmed = 3;
+	ps->trimmed_bytes = 1800;
+	ndp_pull_test_sizes_are(test, np, messages, ARRAY_SIZE(messages));
+	/* The last came trimmed, and of four others no header came. */
+	np->rcv_last = true;
+	np->rcv_max = 4;
+	ps->trimmed = 1;
+	ps->trimmed_bytes = 1000;
+	ndp_pull_test_sizes_are(test, np, dropped, ARRAY_SIZE(dropped));
+	np->promised = 4;
+	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 1000);
+}
+
 static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_round_robin),
 	KUNIT_CASE(ndp_pull_test_debt),
@@ -194,6 +233,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_low_share),
 	KUNIT_CASE(ndp_pull_test_pace),
 	KUNIT_CASE(ndp_pull_test_headers),
+	KUNIT_CASE(ndp_pull_test_sizes),
 	{}
 };
 

@@ -127,6 +127,12 @@ static inline bool ndp_has_gap(const struct ndp_sock *np)
 	return np->rcv_nxt != np->rcv_max + 1;
 }
 
+/* Packets missing up to the highest PSN heard of.  Once @irs_known; np->lock held. */
+static inline u32 ndp_missing(const struct ndp_sock *np)
+{
+	return np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
+}
+
 /* The packet that has been longest on one of the lists, or NULL. */
 static inline struct sk_buff *ndp_tx_first(const struct list_head *list)
 {

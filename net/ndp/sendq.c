@@ -10,6 +10,9 @@
  */
 #include "queue.h"
 
+/* NACKs that a packet's NACK is put before, at most. */
+#define NDP_RTX_DISORDER	64
+
 /**
  * ndp_tx_find - the packet of a number
  * @np:		connection
@@ -88,18 +91,19 @@ void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /*
- * Who waits behind whom: with credit it is first come, first served; else the lowest goes
- * first, as it is what the receiver misses.  NACKs come nearly in order.
+ * The lowest goes first: it is what the receiver misses, and pulls for (grant.c).  NACKs come
+ * nearly in order; a peer whose NACKs do not is not sorted for without end.
  */
 static struct list_head *ndp_rtx_place(struct ndp_sock *np, u32 psn)
 {
 	struct list_head *place = np->rtx.prev;
+	int i;
 
-	if (np->tp->credit)
-		return place;
-	while (place != &np->rtx &&
-	       psn_before(psn, list_entry(place, struct ndp_tx_cb, list)->psn))
+	for (i = 0; i < NDP_RTX_DISORDER && place != &np->rtx; i++) {
+		if (!psn_before(psn, list_entry(place, struct ndp_tx_cb, list)->psn))
+			break;
 		place = place->prev;
+	}
 	return place;
 }
 
@@ -197,7 +201,7 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
  * ndp_rtx_first - the NACKed packet to be sent first
  * @np:		connection
  *
- * Return: the lowest missing one, else who waits longest, or NULL.
+ * Return: the lowest missing one, else the lowest of those that wait, or NULL.
  */
 struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 {

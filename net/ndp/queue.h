@@ -172,7 +172,7 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb);
 
 /* room.c */
 bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb);
-void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rmem_uncharge(struct ndp_sock *np, u32 truesize);
 bool ndp_room(const struct ndp_sock *np);
 bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 		  u32 psn);

@@ -71,6 +71,8 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
 		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
+	/* Queues that tell flows apart need not look into the packet. */
+	__skb_set_sw_hash(skb, path->hash, true);
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);
 	err = ndp_ip_send(net, sk, skb, &flow, dscp);

@@ -27,7 +27,7 @@ int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo);
 /* Memory that @len bytes of payload are charged with. */
 static inline u32 ndp_send_truesize(const struct ndp_sock *np, size_t len)
 {
-	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(0);
+	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(NDP_HEADROOM);
 }
 
 int ndp_send_wait(struct sock *sk, u32 size, long *timeo);

@@ -29,7 +29,7 @@ static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
 	int err = 0;
 
 	while (!err && msg_data_left(msg)) {
-		struct sk_buff *skb = alloc_skb(0, sk->sk_allocation);
+		struct sk_buff *skb = ndp_tx_alloc(sk->sk_allocation);
 
 		if (!skb)
 			return -ENOBUFS;

@@ -45,6 +45,21 @@ static inline u32 ndp_rtt_clock(u64 ns)
 	return ns >> 10;
 }
 
+/*
+ * An empty packet for the send queue.  Headers are those of a transmission, which is a clone
+ * and has the room before the payload to itself (as in TCP).
+ */
+static inline struct sk_buff *ndp_tx_alloc(gfp_t gfp)
+{
+	struct sk_buff *skb = alloc_skb_fclone(NDP_HEADROOM, gfp);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NDP_HEADROOM);
+	__skb_header_release(skb);
+	return skb;
+}
+
 static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct ndp_tx_cb) > sizeof_field(struct sk_buff, cb));

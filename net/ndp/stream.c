@@ -220,7 +220,7 @@ static int ndp_send_segments(struct ndp_sock *np, struct msghdr *msg, u32 len)
 	__skb_queue_head_init(&filled);
 	skb = ndp_take_tail(np);
 	while (!err && left - msg_data_left(msg) < len) {
-		skb = skb ?: alloc_skb(0, sk->sk_allocation);
+		skb = skb ?: ndp_tx_alloc(sk->sk_allocation);
 		if (!skb) {
 			err = -ENOBUFS;
 			break;

@@ -4,8 +4,7 @@
  *
  * Each leaves by a path of its own choice (NDP paper, section 3.1.1), DATA and control
  * packets by turns of their own (path.c).  The queue's copy of a numbered packet holds
- * the payload in page fragments; every transmission is a new skb for the headers with
- * references to them.
+ * the payload in page fragments; every transmission is a clone, which writes its headers.
  *
  * Non-goals: when a packet may leave (output.c).
  */

@@ -2,10 +2,10 @@
 /*
  * AF_NDP byte streams: what send, receive and poll do.
  *
- * A writer fills an skb of up to one segment outside the connection's lock and
- * hands it to the send queue under it.  A reader takes packets from the
- * receive queue likewise, and every packet that it finishes makes room for a
- * pull.  lock_sock keeps writers from writers and readers from readers.
+ * A writer fills skbs of up to one segment each outside the connection's lock and
+ * hands them to the send queue under it, some tens of kilobytes at a time.  A reader takes
+ * packets from the receive queue likewise, and what it finishes makes room for
+ * pulls.  lock_sock keeps writers from writers and readers from readers.
  *
  * Semantics towards the application are TCP's.
  */

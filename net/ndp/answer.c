@@ -133,7 +133,10 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 		skb = ndp_tx_find(np, first + __ffs64(map));
 		if (!skb)
 			continue;
-		if (!ndp_tx_cb(skb)->rtx)
+		/* It tells of the first transmission. */
+		if (ndp_tx_cb(skb)->rtx)
+			ndp_rtt_answer(np, ndp_tx_cb(skb));
+		else
 			ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, false);
 		NDP_INC(sock_net(ndp_to_sk(np)), ACK_JOINED_IN);

@@ -23,13 +23,20 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 		 u32 max);
 int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo);
+
+/* Memory that @len bytes of payload are charged with. */
+static inline u32 ndp_send_truesize(const struct ndp_sock *np, size_t len)
+{
+	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(NDP_HEADROOM);
+}
+
 int ndp_send_wait(struct sock *sk, u32 size, long *timeo);
 void ndp_send_abort_late(struct ndp_sock *np);
 bool ndp_rx_at_end(const struct sock *sk);
 int ndp_rx_ended(struct sock *sk);
 int ndp_rx_may_wait(long timeo);
 void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail);
-void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rx_consumed(struct ndp_sock *np, u32 n);
 void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 		  struct sk_buff **stamped);
 void ndp_open_now(struct ndp_sock *np);

@@ -29,7 +29,7 @@ static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
 	int err = 0;
 
 	while (!err && msg_data_left(msg)) {
-		struct sk_buff *skb = alloc_skb(0, sk->sk_allocation);
+		struct sk_buff *skb = ndp_tx_alloc(sk->sk_allocation);
 
 		if (!skb)
 			return -ENOBUFS;
@@ -59,12 +59,6 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 	ndp_output(np);
 }
 
-/* Memory that @len bytes of payload are charged with. */
-static u32 ndp_msg_truesize(const struct ndp_sock *np, size_t len)
-{
-	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(0);
-}
-
 static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 			long *timeo)
 {
@@ -78,7 +72,7 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 		return -EMSGSIZE;
 	/* Do not wait in mid-message: its own packets may have filled the buffer. */
 	if (!np->unended_bytes)
-		err = ndp_send_wait(sk, ndp_msg_truesize(np, len), timeo);
+		err = ndp_send_wait(sk, ndp_send_truesize(np, len), timeo);
 	if (err)
 		return err;
 	__skb_queue_head_init(&list);
@@ -164,18 +158,24 @@ static int ndp_msg_copy(struct ndp_sock *np, struct msghdr *msg, size_t max,
 /* @len bytes were read.  Context: lock_sock held. */
 static void ndp_msg_consume(struct ndp_sock *np, u32 len)
 {
-	while (len) {
-		struct sk_buff *skb = ndp_msg_next(np, NULL);
-		struct ndp_rx_cb *cb = ndp_rx_cb(skb);
-		u32 n = min(len, skb->len - cb->off);
+	struct sk_buff *skb = NULL;
+	u32 read = 0;
 
+	while (len) {
+		struct ndp_rx_cb *cb;
+		u32 n;
+
+		skb = ndp_msg_next(np, skb);
+		cb = ndp_rx_cb(skb);
+		n = min(len, skb->len - cb->off);
 		len -= n;
 		cb->off += n;
 		WRITE_ONCE(np->read_bytes, np->read_bytes + n);
 		np->rcv_split = cb->off < skb->len || !cb->eom;
-		if (cb->off == skb->len)
-			ndp_rx_consumed(np, skb);
+		read += cb->off == skb->len;
 	}
+	if (read)
+		ndp_rx_consumed(np, read);
 }
 
 /* Wait for a message.  Return: 1, 0 at the end, or an error. */

@@ -166,7 +166,7 @@ void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb, u32 max)
 
 	if (over <= 0)
 		return;
-	rest = alloc_skb(0, GFP_ATOMIC);
+	rest = ndp_tx_alloc(GFP_ATOMIC);
 	if (!rest)
 		return;
 	ndp_wmem_uncharge(np, skb);

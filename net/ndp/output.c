@@ -114,13 +114,17 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	return pathno;
 }
 
-/* Make the skb that is transmitted for a packet of the send queue. */
+/*
+ * Make the skb that is transmitted for a packet of the send queue.  While an earlier one is
+ * still somewhere on this host its headers are in use, and the next has its own.
+ */
 static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff *out;
 
-	out = __pskb_copy(skb, NDP_HEADROOM, GFP_ATOMIC);
+	out = skb_cloned(skb) ? __pskb_copy(skb, NDP_HEADROOM, GFP_ATOMIC) :
+				skb_clone(skb, GFP_ATOMIC);
 	if (!out)
 		return NULL;
 	memset(out->cb, 0, sizeof(out->cb));
@@ -323,7 +327,7 @@ static bool ndp_output_new(struct ndp_sock *np)
 /* Send a packet without payload: a bare opening or a FIN. */
 static bool ndp_output_empty(struct ndp_sock *np, bool fin)
 {
-	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
+	struct sk_buff *skb = ndp_tx_alloc(GFP_ATOMIC);
 
 	if (!skb)
 		return false;

@@ -105,6 +105,7 @@ struct ndp_score {
  * @daddr:	peer's address or alias that selects it
  * @sport:	UDP source port, the ECMP entropy
  * @mark:	routing mark, 0 for the socket's
+ * @hash:	random: which flow of the host its packets belong to (skb_get_hash())
  * @cookie:	to check @dst by
  * @mtu:	its MTU when it was used last, 0: not yet
  * @dst:	route, revalidated at each use; read under RCU
@@ -118,6 +119,7 @@ struct ndp_path {
 	struct in6_addr		daddr;
 	__be16			sport;
 	u32			mark;
+	u32			hash;
 	u32			cookie;
 	u32			mtu;
 	struct dst_entry __rcu	*dst;

@@ -72,6 +72,7 @@ struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 	for (i = 0; i < n; i++) {
 		peer->path[i].daddr = key->daddr;
 		peer->path[i].sport = ndp_random_entropy();
+		peer->path[i].hash = get_random_u32();
 	}
 	return peer;
 }

@@ -45,6 +45,21 @@ static inline u32 ndp_rtt_clock(u64 ns)
 	return ns >> 10;
 }
 
+/*
+ * An empty packet for the send queue.  Headers are those of a transmission, which is a clone
+ * and has the room before the payload to itself (as in TCP).
+ */
+static inline struct sk_buff *ndp_tx_alloc(gfp_t gfp)
+{
+	struct sk_buff *skb = alloc_skb_fclone(NDP_HEADROOM, gfp);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NDP_HEADROOM);
+	__skb_header_release(skb);
+	return skb;
+}
+
 static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct ndp_tx_cb) > sizeof_field(struct sk_buff, cb));
@@ -178,7 +193,7 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb);
 
 /* room.c */
 bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb);
-void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_rmem_uncharge(struct ndp_sock *np, u32 truesize);
 bool ndp_room(const struct ndp_sock *np);
 bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 		  u32 psn);

@@ -103,7 +103,7 @@ void ndp_conn_purge_ooo(struct ndp_sock *np)
 		struct sk_buff *skb = rb_to_skb(node);
 
 		rb_erase(node, &np->ooo);
-		ndp_rmem_uncharge(np, skb);
+		ndp_rmem_uncharge(np, skb->truesize);
 		kfree_skb(skb);
 	}
 	np->ooo_len = 0;
@@ -120,7 +120,7 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
-		ndp_rmem_uncharge(np, skb);
+		ndp_rmem_uncharge(np, skb->truesize);
 		kfree_skb(skb);
 	}
 	np->rcv_msgs = 0;
@@ -158,7 +158,7 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 		rb_erase(node, &np->ooo);
 		np->ooo_len--;
 		if (!skb->len)
-			ndp_rmem_uncharge(np, skb);
+			ndp_rmem_uncharge(np, skb->truesize);
 		ndp_rcv_in_order(np, skb);
 	}
 	if (np->rcv_fin)

@@ -37,21 +37,21 @@ bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_rmem_uncharge - a received packet was consumed
+ * ndp_rmem_uncharge - received packets were consumed
  * @np:		connection
- * @skb:	packet
+ * @truesize:	what they weigh
  *
  * Context: np->lock held.
  */
-void ndp_rmem_uncharge(struct ndp_sock *np, struct sk_buff *skb)
+void ndp_rmem_uncharge(struct ndp_sock *np, u32 truesize)
 {
 	struct sock *sk = ndp_to_sk(np);
 
-	atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
-	ndp_mem_add(sk, -skb->truesize);
-	sk_mem_uncharge(sk, skb->truesize);
+	atomic_sub(truesize, &sk->sk_rmem_alloc);
+	ndp_mem_add(sk, -truesize);
+	sk_mem_uncharge(sk, truesize);
 	if (np->listener)
-		atomic_sub(skb->truesize, &ndp_sk(np->listener)->unaccepted);
+		atomic_sub(truesize, &ndp_sk(np->listener)->unaccepted);
 }
 
 /**

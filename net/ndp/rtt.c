@@ -11,7 +11,9 @@
  * Answers tell which transmission they are to (RTX).  That to the first gives a sample
  * even when the packet was sent again meanwhile: too short a timeout is found out by the
  * first answer, and does not keep itself alive by leaving no packet to take samples of
- * (as with Karn's rule alone; compare Eifel, RFC 3522).
+ * (as with Karn's rule alone; compare Eifel, RFC 3522).  The smoothed time would follow too
+ * slowly while the processors are the limit, and what waits for them grows: the estimate is
+ * then at least this sample, and its deviation half of it (RFC 4015).
  *
  * The estimate is the peer's: all connections to it add their samples, and a fresh one
  * begins with it (RFC 9040).  The floor and the backoff are a connection's own.
@@ -56,7 +58,7 @@ void ndp_rto_init(struct ndp_sock *np, u64 rate)
  * A round trip of a first transmission, from leaving the host to the answer.
  * Context: peer->lock held.
  */
-static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns)
+static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
 {
 	u64 dev, srtt = peer->srtt_ns, rttvar = peer->rttvar_ns;
 
@@ -67,6 +69,10 @@ static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns)
 		dev = rtt_ns > srtt ? rtt_ns - srtt : srtt - rtt_ns;
 		rttvar = (3 * rttvar + dev) / 4;
 		srtt = (7 * srtt + rtt_ns) / 8;
+	}
+	if (spurious) {
+		srtt = max(srtt, rtt_ns);
+		rttvar = max(rttvar, rtt_ns / 2);
 	}
 	WRITE_ONCE(peer->srtt_ns, srtt);
 	WRITE_ONCE(peer->rttvar_ns, rttvar);
@@ -90,7 +96,7 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	if (rtt < 0)
 		return;
 	spin_lock(&np->peer->lock);
-	ndp_rtt_sample(np->peer, min((u64)rtt << 10, NDP_RTT_MAX));
+	ndp_rtt_sample(np->peer, min((u64)rtt << 10, NDP_RTT_MAX), cb->rtx);
 	spin_unlock(&np->peer->lock);
 }
 

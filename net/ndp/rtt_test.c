@@ -23,7 +23,7 @@ static void ndp_rto_test_floor(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		ndp_rtt_sample(np->peer, 50 * NSEC_PER_USEC);
+		ndp_rtt_sample(np->peer, 50 * NSEC_PER_USEC, false);
 	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 50ULL * NSEC_PER_USEC);
 	KUNIT_EXPECT_LE(test, np->peer->rttvar_ns, 1ULL * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
@@ -34,15 +34,29 @@ static void ndp_rto_test_estimate(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
 
-	ndp_rtt_sample(np->peer, 4 * NDP_MSEC);
+	ndp_rtt_sample(np->peer, 4 * NDP_MSEC, false);
 	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 4 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 2 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 12 * NDP_MSEC);
 	/* dev = 8 ms: var = (3 * 2 + 8) / 4, srtt = (7 * 4 + 12) / 8 */
-	ndp_rtt_sample(np->peer, 12 * NDP_MSEC);
+	ndp_rtt_sample(np->peer, 12 * NDP_MSEC, false);
 	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 5 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 3500 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 19 * NDP_MSEC);
+}
+
+/* A timeout that was too short is beyond what was too long for it from then on. */
+static void ndp_rto_test_spurious(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_rto_test_sock(test);
+	int i;
+
+	for (i = 0; i < 100; i++)
+		ndp_rtt_sample(np->peer, 50 * NSEC_PER_USEC, false);
+	ndp_rtt_sample(np->peer, 20 * NDP_MSEC, true);
+	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 20 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 10 * NDP_MSEC);
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), 60 * NDP_MSEC);
 }
 
 /* From the first transmission on. */
@@ -89,6 +103,7 @@ static void ndp_rto_test_rounds(struct kunit *test)
 static struct kunit_case ndp_rto_cases[] = {
 	KUNIT_CASE(ndp_rto_test_floor),
 	KUNIT_CASE(ndp_rto_test_estimate),
+	KUNIT_CASE(ndp_rto_test_spurious),
 	KUNIT_CASE(ndp_rto_test_answer),
 	KUNIT_CASE(ndp_rto_test_backoff),
 	KUNIT_CASE(ndp_rto_test_rounds),

@@ -2,10 +2,10 @@
 /*
  * AF_NDP byte streams: what send, receive and poll do.
  *
- * A writer fills an skb of up to one segment outside the connection's lock and
- * hands it to the send queue under it.  A reader takes packets from the
- * receive queue likewise, and every packet that it finishes makes room for a
- * pull.  lock_sock keeps writers from writers and readers from readers.
+ * A writer fills skbs of up to one segment each outside the connection's lock and
+ * hands them to the send queue under it, some tens of kilobytes at a time.  A reader takes
+ * packets from the receive queue likewise, and what it finishes makes room for
+ * pulls.  lock_sock keeps writers from writers and readers from readers.
  *
  * Semantics towards the application are TCP's.
  */
@@ -18,6 +18,12 @@
 
 /* MSG_MORE holds a tail back no longer than this, as TCP does. */
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
+
+/*
+ * Bytes that are copied before the connection's lock is taken: by readers and writers.
+ * The first packet of a long write waits for as much: a few microseconds.
+ */
+#define NDP_BATCH	0x8000
 
 /* Copy into page fragments.  Return: bytes, 0 when no fragment is left. */
 static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
@@ -110,10 +116,12 @@ void ndp_send_abort_late(struct ndp_sock *np)
 	spin_unlock_bh(&np->lock);
 }
 
-/* Queue a filled skb and send what may be sent. */
-static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
-			   bool corked)
+/* Queue filled packets and send what may be sent. */
+static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff_head *filled,
+			   bool more, bool corked)
 {
+	struct sk_buff *skb;
+
 	spin_lock_bh(&np->lock);
 	np->more = more;
 	np->corked = corked;
@@ -121,11 +129,11 @@ static void ndp_queue_tail(struct ndp_sock *np, struct sk_buff *skb, bool more,
 		np->cork_at = 0;
 	else if (!np->cork_at)
 		np->cork_at = ktime_get_ns() + NDP_CORK_TIME;
-	if (skb) {
-		__skb_queue_tail(&np->sendq, skb);
+	skb_queue_walk(filled, skb) {
 		np->sendq_bytes += skb->len;
 		ndp_wmem_charge(np, skb);
 	}
+	skb_queue_splice_tail_init(filled, &np->sendq);
 	ndp_output(np);
 	if (np->cork_at)
 		ndp_timer_update(np);
@@ -186,34 +194,53 @@ int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 	return err;
 }
 
-/* Fill and queue one segment.  Return: bytes taken from @msg, or an error. */
-static int ndp_send_segment(struct ndp_sock *np, struct msghdr *msg)
+/* As much of a message as is copied before any of it is sent. */
+static u32 ndp_send_batch(const struct ndp_sock *np, struct msghdr *msg)
+{
+	const struct sock *sk = &np->inet.sk;
+	int room = READ_ONCE(sk->sk_sndbuf) - READ_ONCE(sk->sk_wmem_queued);
+	u32 mss = READ_ONCE(np->mss);
+	u32 batch = clamp_t(int, room, 0, NDP_BATCH);
+
+	return min_t(size_t, max(rounddown(batch, mss), mss), msg_data_left(msg));
+}
+
+/* Fill and queue @len bytes.  Return: bytes taken from @msg, or an error. */
+static int ndp_send_segments(struct ndp_sock *np, struct msghdr *msg, u32 len)
 {
 	struct sock *sk = ndp_to_sk(np);
 	bool corked = msg->msg_flags & MSG_MORE ||
 		      np->tcp_option[NDP_TCP_CORK];
+	size_t left = msg_data_left(msg);
 	u32 mss = READ_ONCE(np->mss);
+	struct sk_buff_head filled;
 	struct sk_buff *skb;
-	u32 before;
-	int copied;
-	int err;
+	int copied, err = 0;
 
+	__skb_queue_head_init(&filled);
 	skb = ndp_take_tail(np);
-	if (!skb)
-		skb = alloc_skb(0, sk->sk_allocation);
-	if (!skb)
-		return -ENOBUFS;
-	before = skb->len;
-	err = ndp_fill_skb(sk, skb, msg, mss);
-	copied = skb->len - before;
-	if (!skb->len) {
-		kfree_skb(skb);
+	while (!err && left - msg_data_left(msg) < len) {
+		skb = skb ?: ndp_tx_alloc(sk->sk_allocation);
+		if (!skb) {
+			err = -ENOBUFS;
+			break;
+		}
+		__skb_queue_tail(&filled, skb);
+		err = ndp_fill_skb(sk, skb, msg, mss);
 		skb = NULL;
 	}
+	skb = skb_peek_tail(&filled);
+	if (skb && !skb->len) {
+		__skb_unlink(skb, &filled);
+		kfree_skb(skb);
+	}
+	if (skb_queue_empty(&filled))
+		return err;
+	copied = left - msg_data_left(msg);
 	if (err)
-		ndp_queue_tail(np, skb, false, false);
+		ndp_queue_tail(np, &filled, false, false);
 	else
-		ndp_queue_tail(np, skb, corked || msg_data_left(msg), corked);
+		ndp_queue_tail(np, &filled, corked || msg_data_left(msg), corked);
 	return copied ?: err;
 }
 
@@ -270,6 +297,7 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
+	struct sk_buff_head none;
 	int copied = 0;
 	long timeo;
 	int err;
@@ -279,12 +307,13 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	lock_sock(sk);
 	err = ndp_send_begin(sock, msg, &timeo);
 	while (!err && msg_data_left(msg)) {
+		u32 batch = ndp_send_batch(np, msg);
 		int n;
 
-		err = ndp_send_wait(sk, SKB_TRUESIZE(np->mss), &timeo);
+		err = ndp_send_wait(sk, ndp_send_truesize(np, batch), &timeo);
 		if (err)
 			break;
-		n = ndp_send_segment(np, msg);
+		n = ndp_send_segments(np, msg, batch);
 		if (n == -ENOBUFS) {
 			set_bit(SOCK_NOSPACE, &sock->flags);
 			err = sk_stream_wait_memory(sk, &timeo);
@@ -294,9 +323,11 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 			copied += n;
 		}
 	}
-	if (err && copied)
+	if (err && copied) {
 		/* A partial write ends here, and the application may never write again. */
-		ndp_queue_tail(np, NULL, false, false);
+		__skb_queue_head_init(&none);
+		ndp_queue_tail(np, &none, false, false);
+	}
 	if (copied)
 		err = copied;
 	else if (err)
@@ -332,23 +363,31 @@ static struct sk_buff *ndp_rx_at(struct ndp_sock *np, u32 skip, u32 *off,
 }
 
 /**
- * ndp_rx_consumed - a packet was read to its end: there is room for another
+ * ndp_rx_consumed - packets were read to their end: there is room for others
  * @np:		connection
- * @skb:	first of the receive queue, freed
+ * @n:		how many, from the head of the receive queue on; freed
  *
  * Context: lock_sock held.
  */
-void ndp_rx_consumed(struct ndp_sock *np, struct sk_buff *skb)
+void ndp_rx_consumed(struct ndp_sock *np, u32 n)
 {
-	struct sock *sk = ndp_to_sk(np);
+	struct sk_buff_head read;
+	struct sk_buff *skb;
+	u32 truesize = 0;
 
+	__skb_queue_head_init(&read);
 	spin_lock_bh(&np->lock);
-	__skb_unlink(skb, &sk->sk_receive_queue);
-	WRITE_ONCE(np->rcv_msgs, np->rcv_msgs - ndp_rx_cb(skb)->eom);
-	ndp_rmem_uncharge(np, skb);
+	while (n--) {
+		skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue);
+		WRITE_ONCE(np->rcv_msgs, np->rcv_msgs - ndp_rx_cb(skb)->eom);
+		truesize += skb->truesize;
+		__skb_queue_tail(&read, skb);
+	}
+	ndp_rmem_uncharge(np, truesize);
 	ndp_tp_more(np, true);
 	spin_unlock_bh(&np->lock);
-	consume_skb(skb);
+	while ((skb = __skb_dequeue(&read)))
+		consume_skb(skb);
 }
 
 /* Remember the last packet read, whose time stamp is reported. */
@@ -362,28 +401,44 @@ void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 	*stamped = skb_get(skb);
 }
 
-/* Return: bytes, 0 when the queue has no more, or -EFAULT. */
+/*
+ * Copy from one packet after the other, and give all that were read to their end back at
+ * once.  Only the reader takes packets off the queue, and @tail is the last that was there:
+ * up to that one the links do not change.
+ *
+ * Return: bytes, 0 when the queue has no more, or -EFAULT.
+ */
 static int ndp_rx_copy(struct ndp_sock *np, struct msghdr *msg, size_t len,
 		       u32 skip, int flags, struct sk_buff **tail,
 		       struct sk_buff **stamped)
 {
 	struct sk_buff *skb;
-	u32 off, n;
+	u32 off, n, read = 0, copied = 0;
 
 	skb = ndp_rx_at(np, skip, &off, tail);
 	if (!skb)
 		return 0;
-	n = min_t(size_t, len, skb->len - off);
-	if (!(flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, off, msg, n))
-		return -EFAULT;
-	ndp_rx_stamp(ndp_to_sk(np), skb, stamped);
-	if (flags & MSG_PEEK)
-		return n;
-	ndp_rx_cb(skb)->off = off + n;
-	WRITE_ONCE(np->read_bytes, np->read_bytes + n);
-	if (off + n == skb->len)
-		ndp_rx_consumed(np, skb);
-	return n;
+	len = min_t(size_t, len, NDP_BATCH);
+	for (;;) {
+		n = min_t(size_t, len - copied, skb->len - off);
+		if (!(flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, off, msg, n))
+			break;
+		ndp_rx_stamp(ndp_to_sk(np), skb, stamped);
+		copied += n;
+		if (!(flags & MSG_PEEK)) {
+			ndp_rx_cb(skb)->off = off + n;
+			read += off + n == skb->len;
+		}
+		if (copied == len || skb == *tail)
+			break;
+		skb = skb->next;
+		off = 0;
+	}
+	if (!(flags & MSG_PEEK))
+		WRITE_ONCE(np->read_bytes, np->read_bytes + copied);
+	if (read)
+		ndp_rx_consumed(np, read);
+	return copied ?: len ? -EFAULT : 0;
 }
 
 /* Result of reading at the end of the stream.  Return: 0 for end of file, or an error. */

@@ -4,8 +4,7 @@
  *
  * Each leaves by a path of its own choice (NDP paper, section 3.1.1), DATA and control
  * packets by turns of their own (path.c).  The queue's copy of a numbered packet holds
- * the payload in page fragments; every transmission is a new skb for the headers with
- * references to them.
+ * the payload in page fragments; every transmission is a clone, which writes its headers.
  *
  * Non-goals: when a packet may leave (output.c).
  */
@@ -71,6 +70,8 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
 		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
+	/* Queues that tell flows apart need not look into the packet. */
+	__skb_set_sw_hash(skb, path->hash, true);
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);
 	err = ndp_ip_send(net, sk, skb, &flow, dscp);

@@ -22,18 +22,19 @@ for ((h = 0; h < 8; h++)); do
 	echo "${LEAF[h / 4]} h$h host"
 done >"$TMP/ports"
 
-# Flows from a file, each when it is told to; lines of blanks, and one from Windows.
+# Flows from a file, each when it is told to, one of them number 0; lines of blanks, and one
+# from Windows.
 printf '%s\n' "# three flows" "Nodes 8" "Connections 3" "" "   " $'\t' "  # the first" \
-	"0->4 id 7 start 0 size 1" "  1->4 id 8 start 20000000000 size 300000" $'\r' \
-	$'5->2 id 9 start 40000000000 size 100001\r' >"$TMP/flows"
+	"0->4 id 0 start 0 size 1" "  1->4 id 1 start 20000000000 size 300000" $'\r' \
+	$'5->2 id 2 start 40000000000 size 100001\r' >"$TMP/flows"
 for proto in ndp messages tcp; do
 	check "$proto: a matrix" timeout 200 ndp_bench -H "$TMP/hosts" -p $proto \
 		-f "$TMP/flows" --verify
 	cp "$TMP/check" "$TMP/json"
-	is "$proto: its bytes" "$(json "$TMP/json" '[flows[i]["bytes"] for i in (7, 8, 9)]')" \
+	is "$proto: its bytes" "$(json "$TMP/json" '[flows[i]["bytes"] for i in (0, 1, 2)]')" \
 		"[1, 300000, 100001]"
 	is "$proto: none before its time" "$(json "$TMP/json" \
-		'[flows[i]["start_us"] >= 20000 * (i - 7) and
+		'[flows[i]["start_us"] >= 20000 * i and
 		  flows[i]["finish_us"] >= flows[i]["first_byte_us"] > flows[i]["start_us"]
 		  for i in flows]')" "[True, True, True]"
 done

@@ -298,6 +298,13 @@ static void flip(struct packet *p)
 	((__u8 *)ndp_of(p))[at / 8] ^= 1 << at % 8;
 }
 
+/* Congestion Experienced */
+static void mark(struct packet *p)
+{
+	p->data[1] |= is_ip6(p) ? 0x30 : 3;
+	seal_ip(p);
+}
+
 static void accident(struct packet *p)
 {
 	static const int cut[] = { HDR_LEN, HDR_LEN + 1, HDR_LEN + CRC_LEN, 64, 100, 500 };
@@ -340,8 +347,7 @@ static void accident(struct packet *p)
 		seal(p);
 		break;
 	case 7:
-		p->data[1] |= is_ip6(p) ? 0x30 : 3;	/* Congestion Experienced */
-		seal_ip(p);
+		mark(p);
 	}
 	deliver(p, below(300));
 }
@@ -389,7 +395,7 @@ static void lie_about(struct packet *p)
 	struct header other = *ndp_of(old());
 	__u32 n;
 
-	switch (below(17)) {
+	switch (below(18)) {
 	case 0:
 		add32(&h->psn, edge());
 		break;
@@ -441,6 +447,9 @@ static void lie_about(struct packet *p)
 		n = edge();
 		add32(&h->psn, n);
 		add32(&h->psn_off, n);
+		break;
+	case 16:
+		mark(p);
 		break;
 	default:
 		h->sport ^= htons(1 << below(16));
@@ -682,12 +691,22 @@ static bool happened(const char *const *names, int n)
 	return all;
 }
 
+/* Of NDP @pulls; of others what their receivers tell their senders. */
+static const char *own_of(const char *pulls)
+{
+	const char *transport = getenv("NDP_TRANSPORT");
+
+	if (!transport)
+		return pulls;
+	return strcmp(transport, "mprdma") ? "SignalIn" : "EceIn";
+}
+
 TEST_F_TIMEOUT(fuzz, accidents, LONG)
 {
 	const char *const names[] = {
 		"DataIn", "TrimmedIn", "CrcIn", "DupIn", "NackIn", "ProbeIn", "FinIn",
-		/* What only NDP does, and what only others do */
-		getenv("NDP_TRANSPORT") ? "SignalIn" : "PulledIn",
+		/* What is the transport's own */
+		own_of("PulledIn"),
 		"BouncedIn", "Timeouts", "TombstoneHits", "DropChecksum", "DropVersion",
 		"RemarkedIn", "Repaired", "SpuriousTimeouts",
 	};
@@ -705,7 +724,7 @@ TEST_F_TIMEOUT(fuzz, lies, LONG)
 		"PassiveOpens", "RstIn", "CookieOut", "CookieIn", "NoRoomIn", "BouncedIn",
 		"DropShort", "DropVersion", "DropType", "DropChecksum", "DropLength",
 		"DropNoConn", "DropNoListener", "DropCookie", "DropWindow", "TombstoneHits",
-		"DropPsn", getenv("NDP_TRANSPORT") ? "SignalIn" : "DropPull",
+		"DropPsn", own_of("DropPull"),
 	};
 
 	ASSERT_EQ(0, lay_middle(1500));

@@ -673,7 +673,7 @@ static void accept_one(struct end *e)
 		errx(EXIT_FAILURE, "host %d: a connection of nobody's", e->host);
 	if (hosts[f->src].remote)
 		f->start = now;
-	if (f->id == opt.prefer &&
+	if (opt.prefer && f->id == opt.prefer &&
 	    setsockopt(fd, SOL_NDP, NDP_PRIORITY, &(int){ 1 }, sizeof(int)))
 		err(EXIT_FAILURE, "flow %d: priority", f->id);
 	f->rx = (struct end){ .role = RECEIVER, .flow = f, .fd = fd };

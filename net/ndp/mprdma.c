@@ -20,8 +20,11 @@
  * left more than delta packets after it and was answered.  It is sent again before anything
  * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
  * packet that is out for longer than a round trip may take, while answers came, is lost as
- * well; the core's timeout is for the rest.  If all that was in flight is lost, at least ten
- * packets (or the initial window) go by as many paths, the first by that of the last answer.
+ * well.  When for that time nothing came at all, the oldest packet is, and goes by another
+ * path, one after the other until one is answered, at most ten (compare RFC 8985, tail loss
+ * probe); what left before is lost then.  The core's timeout is for the rest.  If all that was
+ * in flight is lost, at least ten packets (or the initial window) go by as many paths, the
+ * first by that of the last answer.
  *
  * Also section 3.5: an answer lets at most two packets leave; what the window allows beyond
  * that goes by random paths when half a round trip has passed without an answer.  Once a
@@ -46,6 +49,10 @@
  * - Without PFC packets are dropped.  A loss takes one from the window, the place that the
  *   packet had in it, as a slow path's ACK does: where nobody marks, losses keep it
  *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
+ * - Random paths are all paths in turn from a random one on: the fabric's hash makes them
+ *   random, and those that were in vain are not tried again before the others.  The core's
+ *   scores of paths (path.c) are not asked: they leave out what is worse than most, and here
+ *   one good path is looked for among many bad ones.
  *
  * Non-goals: synchronised and unordered delivery of messages (section 3.4); flow control
  * (window.c).
@@ -68,8 +75,8 @@
 /* Packets by which a path is looked for that still works. */
 #define MPRDMA_RESTART		10
 
-/* What is taken for a round trip without a sample of one. */
-#define MPRDMA_RTT_DEFAULT	NDP_RTO_MIN
+/* And before the timeout, one after the other. */
+#define MPRDMA_TRIES		10
 
 /* Paths remembered of packets that may leave and that the host could not send yet. */
 #define MPRDMA_CREDITS		32
@@ -121,6 +128,7 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @first:	place of the first of these
  * @next:	path of the packet that is leaving
  * @good:	path by which the last answer came
+ * @tried:	the random path that was taken last
  * @round_at:	end of this round trip, ktime_get_ns()
  * @heard_at:	when an answer came last, or the connection began
  * @path:	paths of @credits, a ring
@@ -138,14 +146,31 @@ struct mprdma {
 	u8	first;
 	u16	next;
 	u16	good;
+	u16	tried;
 	u64	round_at;
 	u64	heard_at;
 	u16	path[MPRDMA_CREDITS];
 };
 
+/* Without a sample of one a third of the timeout, which is what it begins as (peer.c). */
 static u64 mprdma_rtt(const struct ndp_sock *np)
 {
-	return ndp_srtt(np) ?: MPRDMA_RTT_DEFAULT;
+	return ndp_srtt(np) ?: div_u64(READ_ONCE(np->peer->rto_ns), 3);
+}
+
+/*
+ * How long a packet may be out, by the round trips of late (srtt + 4 rttvar).  Twice that, for
+ * the queues of other paths may be longer.
+ */
+static u64 mprdma_patience(const struct ndp_sock *np)
+{
+	return 2 * READ_ONCE(np->peer->rto_ns);
+}
+
+/* And how long nothing may come before the oldest packet is taken for lost. */
+static u64 mprdma_silence(const struct ndp_sock *np)
+{
+	return max(mprdma_patience(np), div_u64(ndp_rto_base(np), MPRDMA_TRIES));
 }
 
 /* The window. */
@@ -221,9 +246,10 @@ static bool mprdma_is_slow(struct mprdma *mp, u32 psn, bool rtx)
 
 /* What leaves. */
 
-static u16 mprdma_random_path(const struct ndp_sock *np)
+static u16 mprdma_random_path(const struct ndp_sock *np, struct mprdma *mp)
 {
-	return reciprocal_scale(get_random_u32(), np->peer->n);
+	mp->tried = (mp->tried + 1) % np->peer->n;
+	return mp->tried;
 }
 
 /* Has the receiver no slot yet for what it has refused? */
@@ -257,15 +283,17 @@ static void mprdma_init(struct ndp_sock *np, u32 start)
 		.cwnd = clamp_t(u32, np->iw, 1, NDP_MAX_WINDOW) << MPRDMA_SHIFT,
 		.ooh = np->isn - 1,
 		.ooh_seq = np->tx_seq,
-		.good = mprdma_random_path(np),
+		.tried = reciprocal_scale(get_random_u32(), np->peer->n),
 		.round_at = now,
 		.heard_at = now,
 	};
+	mp->good = mp->tried;
 }
 
 /*
  * Nothing is in flight, so no ACK will come: what the window allows may leave by random paths.
- * After a pause it is the initial one again.  If there was no pause all is lost, or refused.
+ * After a pause it is the initial one again.  If there was no pause all is lost, or refused:
+ * the path of the last answer goes first, and if that was long ago others are looked for.
  */
 static void mprdma_start(struct ndp_sock *np, struct mprdma *mp, bool all_acked)
 {
@@ -274,11 +302,11 @@ static void mprdma_start(struct ndp_sock *np, struct mprdma *mp, bool all_acked)
 	if (all_acked && idle > MPRDMA_IDLE_RTTS * mprdma_rtt(np)) {
 		mp->cwnd = clamp_t(u32, np->iw, 1, NDP_MAX_WINDOW) << MPRDMA_SHIFT;
 		mp->credits = 0;
-	} else if (!all_acked) {
-		mp->cwnd = max_t(u32, mp->cwnd,
-				 min_t(u32, np->iw, MPRDMA_RESTART) << MPRDMA_SHIFT);
-		mp->credits = 0;
+	} else if (!all_acked && !mp->credits) {
 		mprdma_credit(mp, mp->good);
+		if (idle > mprdma_patience(np))
+			mp->cwnd = max_t(u32, mp->cwnd,
+					 min_t(u32, np->iw, MPRDMA_RESTART) << MPRDMA_SHIFT);
 	}
 	memset(mp->owed, 0, sizeof(mp->owed));
 	mp->fresh = 0;
@@ -307,19 +335,18 @@ static bool mprdma_may_send(const struct ndp_sock *np, enum ndp_send what, u32 l
 	return mp->credits || mp->fresh || !np->flight_pkts;
 }
 
-/*
- * How long a packet may be out, by the round trips of late (srtt + 4 rttvar); 0 if there were
- * none.  Twice that, for the queues of other paths may be longer.
- */
-static u64 mprdma_patience(const struct ndp_sock *np)
-{
-	return 2 * READ_ONCE(np->peer->rto_ns);
-}
-
 static void mprdma_set_timer(struct ndp_sock *np, u64 at)
 {
 	if (!np->transport_at || at < np->transport_at)
 		np->transport_at = at;
+}
+
+/* That of a packet which no answer lets leave: what was lost goes where one came from of late. */
+static u16 mprdma_other_path(const struct ndp_sock *np, struct mprdma *mp, enum ndp_send what)
+{
+	if (what == NDP_SEND_LOST && ktime_get_ns() - mp->heard_at < mprdma_patience(np))
+		return mp->good;
+	return mprdma_random_path(np, mp);
 }
 
 static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what,
@@ -332,14 +359,14 @@ static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send
 	if (what != NDP_SEND_EMPTY && mp->credits) {
 		mp->next = mprdma_take_credit(mp);
 	} else {
-		mp->next = mprdma_random_path(np);
+		mp->next = mprdma_other_path(np, mp, what);
 		if (what != NDP_SEND_EMPTY && mp->fresh)
 			mp->fresh--;
 	}
 	/* Where it was lost it could be lost again. */
 	if (what == NDP_SEND_LOST && mp->next == cb->path)
-		mp->next = mprdma_random_path(np);
-	if (cb->flags & NDP_F_LAST && mprdma_patience(np))
+		mp->next = mprdma_random_path(np, mp);
+	if (cb->flags & NDP_F_LAST || !np->transport_at)
 		mprdma_set_timer(np, ktime_get_ns() + mprdma_patience(np));
 }
 
@@ -362,25 +389,48 @@ static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
 }
 
 /*
- * When the oldest packet in flight will have been out for longer than a round trip may
- * take, while answers came; U64_MAX: nobody can tell.
+ * When the oldest packet in flight is taken for lost: it has been out for longer than a round
+ * trip may take while answers came, or nothing has left or come for that time.  The latter
+ * ends with the first timeout, or never, U64_MAX.
  */
 static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	const struct sk_buff *skb = ndp_tx_first(&np->flight);
 	u64 patience = mprdma_patience(np);
+	const struct ndp_tx_cb *last;
 
-	if (!skb || !patience || mp->heard_at < ndp_tx_cb(skb)->sent_at)
+	if (!skb)
 		return U64_MAX;
-	return ndp_tx_cb(skb)->sent_at + patience;
+	if (mp->heard_at > ndp_tx_cb(skb)->sent_at)
+		return ndp_tx_cb(skb)->sent_at + patience;
+	if (np->backoff)
+		return U64_MAX;
+	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
+	return last->sent_at + mprdma_silence(np);
 }
 
-/* Return: there was one, and it is sent again. */
+/* A packet is sent again that no answer lets leave; what is in flight grows by none. */
+static void mprdma_try(struct mprdma *mp)
+{
+	if (!mp->credits && !mp->fresh)
+		mp->fresh = 1;
+}
+
+/*
+ * Return: the oldest packet in flight is lost, and another may be.  Of those that nobody has
+ * answered one is enough.
+ */
 static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
 {
-	if (mprdma_overdue_at(np, mp) > now)
+	const struct sk_buff *skb = ndp_tx_first(&np->flight);
+	bool heard = skb && mp->heard_at > ndp_tx_cb(skb)->sent_at;
+
+	if (mprdma_overdue_at(np, mp) > now || !mprdma_lose(np, mp, np->tx_seq))
 		return false;
-	return mprdma_lose(np, mp, np->tx_seq);
+	if (heard)
+		return true;
+	mprdma_try(mp);
+	return false;
 }
 
 /* May something leave when half a round trip has passed without an answer? */
@@ -392,11 +442,12 @@ static bool mprdma_bursts(const struct ndp_sock *np, const struct mprdma *mp)
 /* Have the timer look again, if no answer comes before. */
 static void mprdma_wait(struct ndp_sock *np, const struct mprdma *mp, u64 now)
 {
-	u64 later = now + mprdma_rtt(np) / 2;
-	u64 at = mprdma_bursts(np, mp) ? later : mprdma_overdue_at(np, mp);
+	u64 at = mprdma_bursts(np, mp) ? now + mprdma_rtt(np) / 2 : mprdma_overdue_at(np, mp);
 
-	if (at != U64_MAX)
-		mprdma_set_timer(np, at > now ? at : later);
+	if (at == U64_MAX)
+		return;
+	/* What is overdue and still in the host's qdisc is not lost: no haste. */
+	mprdma_set_timer(np, at > now ? at : now + mprdma_silence(np));
 }
 
 /* An answer lets packets leave by its path. */
@@ -414,7 +465,7 @@ static void mprdma_clock(struct ndp_sock *np, struct mprdma *mp, u16 path, u64 n
 	}
 	if (room && mp->probing) {
 		mp->probing = false;
-		path = mprdma_random_path(np);
+		path = mprdma_random_path(np, mp);
 	}
 	for (n = 0; n < MPRDMA_PER_ACK && n < room && mprdma_has_data(np, mp); n++)
 		if (!mprdma_credit(mp, path))
@@ -514,12 +565,16 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	mprdma_wait(np, mp, now);
 }
 
-/* A packet's timeout: no ACK may be left to send it again by. */
+/*
+ * A packet's timeout: no ACK may be left to send it again by, and all others in flight may be
+ * lost as well.
+ */
 static void mprdma_lost(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	struct mprdma *mp = ndp_transport_priv(np);
 
 	mprdma_shrink(mp, MPRDMA_ONE);
+	mprdma_try(mp);
 	mprdma_set_timer(np, ktime_get_ns() + mprdma_rtt(np) / 2);
 }
 

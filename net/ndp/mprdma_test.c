@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: the arithmetic of MP-RDMA's window, and which paths are slow.
+ * KUnit: the arithmetic of MP-RDMA's window, which paths are slow, and when a packet is lost.
  */
 #include <kunit/test.h>
 #include "mprdma.c"
@@ -127,6 +127,82 @@ static void mprdma_test_slow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, mp.ooh);
 }
 
+static void mprdma_test_packet(struct kunit *test, struct ndp_sock *np, u64 sent_at)
+{
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	ndp_tx_cb(skb)->sent_at = sent_at;
+	list_add_tail(&ndp_tx_cb(skb)->list, &np->flight);
+	np->flight_pkts++;
+}
+
+/* A round trip, 1 ns, that is far too short. */
+static struct ndp_sock *mprdma_test_sock(struct kunit *test)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->peer = kunit_kzalloc(test, sizeof(*np->peer), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, np->peer);
+	np->peer->n = 4;
+	np->peer->srtt_ns = 1;
+	np->peer->rto_ns = 1;
+	np->rto_floor_ns = NDP_RTO_MIN;
+	INIT_LIST_HEAD(&np->flight);
+	INIT_LIST_HEAD(&np->rtx);
+	INIT_LIST_HEAD(&np->lost);
+	skb_queue_head_init(&np->sendq);
+	return np;
+}
+
+/* The oldest packet is lost if others were answered, or if for long nothing was. */
+static void mprdma_test_overdue(struct kunit *test)
+{
+	struct ndp_sock *np = mprdma_test_sock(test);
+	struct mprdma mp = mprdma_test_of(2);
+
+	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
+	mprdma_test_packet(test, np, 1000);
+	mprdma_test_packet(test, np, 5000);
+	mp.heard_at = 1000;
+	KUNIT_EXPECT_EQ(test, 5000 + NDP_RTO_MIN / MPRDMA_TRIES, mprdma_overdue_at(np, &mp));
+	np->peer->rto_ns = NDP_RTO_MIN;
+	KUNIT_EXPECT_EQ(test, 5000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
+	mp.heard_at = 1001;
+	KUNIT_EXPECT_EQ(test, 1000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
+	/* Once there was a timeout the core's are for the rest. */
+	np->backoff = 1;
+	KUNIT_EXPECT_EQ(test, 1000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
+	mp.heard_at = 1000;
+	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
+}
+
+/* However short a round trip is: what waits in the host's qdisc has no timer run on and on. */
+static void mprdma_test_haste(struct kunit *test)
+{
+	struct ndp_sock *np = mprdma_test_sock(test);
+	struct mprdma mp = mprdma_test_of(1);
+
+	mprdma_test_packet(test, np, 1000);
+	mp.heard_at = 2000;
+	mprdma_wait(np, &mp, 3000);
+	KUNIT_EXPECT_EQ(test, 3000 + NDP_RTO_MIN / MPRDMA_TRIES, np->transport_at);
+}
+
+/* All paths in turn. */
+static void mprdma_test_paths(struct kunit *test)
+{
+	struct ndp_sock *np = mprdma_test_sock(test);
+	struct mprdma mp = { .tried = 9 };
+	u32 seen = 0;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		seen |= BIT(mprdma_random_path(np, &mp));
+	KUNIT_EXPECT_EQ(test, 15, seen);
+}
+
 static struct kunit_case mprdma_cases[] = {
 	KUNIT_CASE(mprdma_test_react),
 	KUNIT_CASE(mprdma_test_fixpoint),
@@ -135,6 +211,9 @@ static struct kunit_case mprdma_cases[] = {
 	KUNIT_CASE(mprdma_test_owed),
 	KUNIT_CASE(mprdma_test_credits),
 	KUNIT_CASE(mprdma_test_slow),
+	KUNIT_CASE(mprdma_test_overdue),
+	KUNIT_CASE(mprdma_test_haste),
+	KUNIT_CASE(mprdma_test_paths),
 	{}
 };
 

@@ -9,7 +9,7 @@ endif
 
 # Only targets of the lab install what they miss; others name the command that does.
 export NDP_INSTALL := $(or $(NDP_INSTALL),0)
-LAB_TARGETS := check fuzz demo bench vm lint
+LAB_TARGETS := check fuzz demo demo-vm bench vm lint
 $(LAB_TARGETS): export NDP_INSTALL := 1
 
 # K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
@@ -146,6 +146,9 @@ fuzz:			## packets, options and messages at random on a debug kernel (HOURS=1, S
 demo:			## what NDP is good for: three scenes beside TCP and DCTCP, a table and a picture
 	@tools/lab/demo
 
+demo-vm:		## what a lossless virtual switch is good for: three virtual machines, a table and a picture
+	@tools/lab/demo-vm
+
 bench:			## the experiments of the fabric lab (FULL=1, E=experiment, SEEDS=n)
 	@$(NEED) python3@python3
 	@tools/lab/bench $(if $(FULL),--full) $(if $(SEEDS),--seeds $(SEEDS)) $(E)
@@ -160,4 +163,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules product-modules test-modules headers tools selftests install host vm check fuzz demo bench lint clean help FORCE
+.PHONY: all modules product-modules test-modules headers tools selftests install host vm check fuzz demo demo-vm bench lint clean help FORCE

@@ -131,6 +131,7 @@ struct zsw_dest zsw_fdb_lookup(struct zswitch *zsw, const u8 *addr, u16 vid)
 	if (!e)
 		return (struct zsw_dest) {};
 	return (struct zsw_dest) {
+		.entry = e,
 		.port = READ_ONCE(e->port),
 		.is_static = READ_ONCE(e->is_static),
 	};
@@ -156,27 +157,27 @@ static void zsw_fdb_touch(struct zsw_fdb_entry *e)
 }
 
 /**
- * zsw_fdb_learn() - a frame has come from an address that is not another's
+ * zsw_fdb_learn() - a frame has come from an address that is not static
  * @zsw:	switch
  * @port:	port that it came in by
+ * @found:	what zsw_fdb_lookup() has told of the address
  * @addr:	its source
  * @vid:	VLAN
  *
  * Context: RCU, bottom halves are off.
  */
-void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid)
+void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const struct zsw_dest *found,
+		   const u8 *addr, u16 vid)
 {
-	struct zsw_fdb_entry *e = zsw_fdb_find_any(zsw, addr, vid);
+	struct zsw_fdb_entry *e = found->entry;
 
 	if (unlikely(!e)) {
 		if (READ_ONCE(zsw->fdb_learnt) < READ_ONCE(zsw->cfg.fdb_max))
 			zsw_fdb_learn_new(zsw, port, addr, vid);
 		return;
 	}
-	if (READ_ONCE(e->is_static))
-		return;
 	zsw_fdb_touch(e);
-	if (likely(READ_ONCE(e->port) == port))
+	if (likely(found->port == port))
 		return;
 	spin_lock(&zsw->fdb_lock);
 	/* It may have become static, or been deleted with its port, meanwhile. */

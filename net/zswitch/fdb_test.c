@@ -49,9 +49,12 @@ static void zsw_fdb_test_exit(struct kunit *test)
 static void zsw_fdb_test_learn(struct zsw_fdb_test *t, struct zswitch_port *port, u8 last, u16 vid)
 {
 	u8 addr[ETH_ALEN] = { 2, 0, 0, 0, 0, last };
+	struct zsw_dest found;
 
 	local_bh_disable();
-	zsw_fdb_learn(&t->zsw, port, addr, vid);
+	found = zsw_fdb_lookup(&t->zsw, addr, vid);
+	if (!found.is_static)
+		zsw_fdb_learn(&t->zsw, port, &found, addr, vid);
 	local_bh_enable();
 }
 

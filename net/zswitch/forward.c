@@ -76,7 +76,7 @@ static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
 	if (owner.is_static ? owner.port != in : READ_ONCE(in->guard))
 		return false;
 	if (!owner.is_static && READ_ONCE(in->learning))
-		zsw_fdb_learn(in->zsw, in, addr, vid);
+		zsw_fdb_learn(in->zsw, in, &owner, addr, vid);
 	return true;
 }
 

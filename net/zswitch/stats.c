@@ -8,26 +8,6 @@
 #include "zswitch.h"
 
 /**
- * zsw_count() - count
- * @port:	port
- * @stat:	what
- * @n:		how much
- *
- * Context: any but hard interrupts.
- */
-void zsw_count(struct zswitch_port *port, enum zswitch_stat stat, u64 n)
-{
-	struct zsw_stats *s;
-
-	local_bh_disable();
-	s = this_cpu_ptr(port->stats);
-	u64_stats_update_begin(&s->syncp);
-	u64_stats_add(&s->n[stat], n);
-	u64_stats_update_end(&s->syncp);
-	local_bh_enable();
-}
-
-/**
  * zsw_drop() - a frame is lost
  * @in:		port that it came in by
  * @skb:	frame

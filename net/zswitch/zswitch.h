@@ -253,16 +253,37 @@ struct zswitch {
 
 /**
  * struct zsw_dest - what fdb lookup tells
+ * @entry:	address, or NULL if it is not known
  * @port:	by which port, or NULL
  * @is_static:	nobody else may use the address
  */
 struct zsw_dest {
+	struct zsw_fdb_entry	*entry;
 	struct zswitch_port	*port;
 	bool			is_static;
 };
 
 /* stats.c */
-void zsw_count(struct zswitch_port *port, enum zswitch_stat stat, u64 n);
+
+/**
+ * zsw_count() - count
+ * @port:	port
+ * @stat:	what
+ * @n:		how much
+ *
+ * Here, as several are counted for each frame.
+ *
+ * Context: bottom halves are off, so that a processor's counters have one writer at a time.
+ */
+static inline void zsw_count(struct zswitch_port *port, enum zswitch_stat stat, u64 n)
+{
+	struct zsw_stats *s = this_cpu_ptr(port->stats);
+
+	u64_stats_update_begin(&s->syncp);
+	u64_stats_add(&s->n[stat], n);
+	u64_stats_update_end(&s->syncp);
+}
+
 void zsw_drop(struct zswitch_port *in, struct sk_buff *skb, enum zswitch_stat reason);
 u64 zsw_stat(const struct zswitch_port *port, enum zswitch_stat stat);
 int zsw_put_stats(struct sk_buff *skb, int attr, int pad, const struct zswitch_port *port);
@@ -283,7 +304,8 @@ int zsw_bridge_getlink(struct sk_buff *skb, u32 portid, u32 seq, struct net_devi
 int zsw_fdb_init(struct zswitch *zsw);
 void zsw_fdb_exit(struct zswitch *zsw);
 struct zsw_dest zsw_fdb_lookup(struct zswitch *zsw, const u8 *addr, u16 vid);
-void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid);
+void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const struct zsw_dest *found,
+		   const u8 *addr, u16 vid);
 int zsw_fdb_set(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, u16 vid,
 		bool is_static, u16 nlflags);
 int zsw_fdb_remove(struct zswitch *zsw, const u8 *addr, u16 vid);

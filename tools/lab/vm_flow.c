@@ -3,24 +3,30 @@
  * Flows of datagrams between guests of the hypervisor bed, each of whose bytes the receiver
  * knows beforehand.
  *
- * Usage: vm_flow send ADDRESS FLOW COUNT SIZE
- *	  vm_flow receive FILE
+ * Usage: vm_flow send ADDRESS FLOW COUNT SIZE [RATE SECONDS]
+ *	  vm_flow receive FILE [COUNT]
  *
- * "send" prints how many it has sent.  "receive" never ends; whenever nothing has come for
- * 100 ms it writes a line for each flow to FILE: flow, datagrams, how many came after a
- * later one, how many had other bytes than were sent.
+ * "send" prints how many it has sent: COUNT, or as many as it could in SECONDS, RATE a
+ * second at most (0: as fast as it can).  "receive" ends when it has COUNT, and prints the
+ * nanoseconds since the first, or never; then, and whenever nothing has come for 100 ms, it
+ * writes a line for each flow to FILE: flow, datagrams, how many came after a later one, how
+ * many had other bytes than were sent.
  */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 
 #define PORT	7000
-#define FLOWS	64
+#define FLOWS	256
 #define LONGEST	65000
+/* Nanoseconds: to wake for each datagram takes longer than to send it, where all are emulated. */
+#define PORTION	20000000
 
 struct header {
 	uint32_t flow;
@@ -48,6 +54,23 @@ static void fill(uint8_t *data, size_t size, struct header h)
 	}
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Until a datagram is due; then those of the time that this takes are due at once. */
+static void pace(uint64_t begin, uint32_t number, uint64_t rate)
+{
+	struct timespec portion = { .tv_nsec = PORTION };
+
+	while (now() < begin + number * 1000000000ull / rate)
+		nanosleep(&portion, NULL);
+}
+
 static int fail(const char *what)
 {
 	perror(what);
@@ -59,6 +82,9 @@ static int send_flow(int s, char **argv)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	uint32_t count = strtoul(argv[4], NULL, 0), size = strtoul(argv[5], NULL, 0);
 	struct header h = { .flow = strtoul(argv[3], NULL, 0) };
+	uint64_t rate = argv[6] ? strtoul(argv[6], NULL, 0) : 0;
+	uint64_t seconds = argv[6] ? strtoul(argv[7], NULL, 0) : 0;
+	uint64_t begin = now(), end = begin + seconds * 1000000000;
 	static uint8_t data[LONGEST];
 
 	if (!inet_aton(argv[2], &to.sin_addr) || h.flow >= FLOWS || size < sizeof(h) ||
@@ -66,7 +92,9 @@ static int send_flow(int s, char **argv)
 		fprintf(stderr, "vm_flow: no such address, flow or size\n");
 		return 1;
 	}
-	for (h.number = 0; h.number < count; h.number++) {
+	for (h.number = 0; h.number < count && (!seconds || now() < end); h.number++) {
+		if (rate)
+			pace(begin, h.number, rate);
 		memcpy(data, &h, sizeof(h));
 		fill(data + sizeof(h), size - sizeof(h), h);
 		if (sendto(s, data, size, 0, (void *)&to, sizeof(to)) < 0)
@@ -116,10 +144,11 @@ static int report(const struct flow *flows, const char *path)
 	return 0;
 }
 
-static int receive_all(int s, const char *path)
+static int receive_all(int s, const char *path, uint32_t left)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	struct timeval patience = { .tv_usec = 100000 };
+	uint64_t first = 0;
 	int room = 4 << 20;
 	static struct flow flows[FLOWS];
 	static uint8_t data[LONGEST];
@@ -131,10 +160,17 @@ static int receive_all(int s, const char *path)
 		return fail("vm_flow");
 	for (;;) {
 		size = recv(s, data, sizeof(data), 0);
-		if (size > 0)
+		if (size > 0) {
+			if (!first)
+				first = now();
 			take(flows, data, size);
-		else if (report(flows, path))
+			if (left && !--left) {
+				printf("%" PRIu64 "\n", now() - first);
+				return report(flows, path);
+			}
+		} else if (report(flows, path)) {
 			return 1;
+		}
 	}
 }
 
@@ -144,11 +180,11 @@ int main(int argc, char **argv)
 
 	if (s < 0)
 		return fail("socket");
-	if (argc == 6 && !strcmp(argv[1], "send"))
+	if ((argc == 6 || argc == 8) && !strcmp(argv[1], "send"))
 		return send_flow(s, argv);
-	if (argc == 3 && !strcmp(argv[1], "receive"))
-		return receive_all(s, argv[2]);
-	fprintf(stderr, "Usage: vm_flow send ADDRESS FLOW COUNT SIZE\n"
-			"       vm_flow receive FILE\n");
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "receive"))
+		return receive_all(s, argv[2], argv[3] ? strtoul(argv[3], NULL, 0) : 0);
+	fprintf(stderr, "Usage: vm_flow send ADDRESS FLOW COUNT SIZE [RATE SECONDS]\n"
+			"       vm_flow receive FILE [COUNT]\n");
 	return 1;
 }

@@ -143,10 +143,10 @@ class Guest:
         self.process.kill()
         self.process.wait()
 
-    def begin(self, to, flow, count, size=1472, net=0):
-        """Send datagrams; 1472 bytes make a frame of 1514."""
-        self.run("rm -f /run/sent%d; (vm_flow send %s %d %d %d >/run/new%d 2>&1; mv /run/new%d /run/sent%d) &" %
-                 (flow, address(to, net), flow, count, size, flow, flow, flow))
+    def begin(self, to, flow, count, size=1472, net=0, rate=0, seconds=0):
+        """Send datagrams, so many a second, for so long at most; 1472 bytes make a frame of 1514."""
+        self.run("rm -f /run/sent%d; (vm_flow send %s %d %d %d %d %d >/run/new%d 2>&1; mv /run/new%d /run/sent%d) &" %
+                 (flow, address(to, net), flow, count, size, rate, seconds, flow, flow, flow))
 
     def sent(self, flow):
         """How many it has sent, or None as long as it is at it."""
@@ -164,7 +164,14 @@ class Guest:
     def nic(self, counter, name="eth0"):
         return int(self.run("cat /sys/class/net/%s/statistics/%s" % (name, counter))[0])
 
+    def udp(self, *counters):
+        names, values = (line.split() for line in self.run("grep ^Udp: /proc/net/snmp"))
+        return sum(int(values[names.index(what)]) for what in counters)
+
     def socket_losses(self):
         """Datagrams that found the receive buffer, or UDP's memory, full"""
-        names, values = (line.split() for line in self.run("grep ^Udp: /proc/net/snmp"))
-        return sum(int(values[names.index(what)]) for what in ("RcvbufErrors", "MemErrors"))
+        return self.udp("RcvbufErrors", "MemErrors")
+
+    def refused(self):
+        """Datagrams that the guest itself dropped when they were sent"""
+        return self.udp("SndbufErrors")

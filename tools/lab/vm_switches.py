@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Virtual switches beside each other in the hypervisor bed, each with a NIC of its own in
+# every guest (see vmbed.py), and what becomes of datagrams that two guests send to a third
+# (D. Crisan's thesis, ETH Zurich 2014, figure 4.1):
+#
+#	guest 1 --.                  tap ---- bridge br0
+#	guest 2 --+-> guest 3   by   zvtap -- zswitch zs0
+#	                             tap ---- datapath ovs0 of Open vSwitch
+#	                             macvtap, all above one dummy
+#
+# They are counted at the thesis' six points: by the program that sends (1), by its NIC (2),
+# where the switch takes them in (3), where it has handed them over (4), by the sink's NIC (5)
+# and by the program that receives (6).
+
+import json
+import re
+import subprocess
+import time
+
+from vmbed import Guest, mac, wait_for
+
+SINK = 3
+SOURCES = (1, 2)
+ALL = (*SOURCES, SINK)
+
+
+def run(command):
+    return subprocess.run(command.split(), check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def link(dev):
+    return json.loads(run("ip -d -s -j link show dev " + dev))[0]
+
+
+def without_ipv6():
+    for path in ("all", "default"):
+        with open("/proc/sys/net/ipv6/conf/%s/disable_ipv6" % path, "w", encoding="ascii") as file:
+            file.write("1")
+
+
+class Bridge:
+    """@net: which of the guests' NICs is on it"""
+    name = "bridge"
+    title = "bridge, tap, vhost-net"
+
+    def __init__(self, net):
+        self.net = net
+
+    def build(self):
+        run("ip link add br0 type bridge")
+        run("ip link set br0 up")
+        for i in ALL:
+            run("ip tuntap add t%d mode tap vnet_hdr" % i)
+            run("ip link set t%d master br0 up" % i)
+            # It learns; but the first frame would be flooded.
+            run("bridge fdb replace %s dev t%d master static" % (mac(i, self.net), i))
+
+    @staticmethod
+    def nic(i):
+        """QEMU's words for the host's side of a guest's NIC"""
+        return "ifname=t%d,script=no,downscript=no,vhost=on" % i, ()
+
+    # The device of a tap receives what the guest sends.
+    @staticmethod
+    def taken():
+        return sum(link("t%d" % i)["stats64"]["rx"]["packets"] for i in SOURCES)
+
+    @staticmethod
+    def passed():
+        return link("t%d" % SINK)["stats64"]["tx"]["packets"]
+
+    @staticmethod
+    def dropped():
+        return link("t%d" % SINK)["stats64"]["tx"]["dropped"]
+
+
+class Zswitch:
+    name = "zswitch"
+    title = "zswitch, vhost-net"
+
+    def __init__(self, net):
+        self.net = net
+
+    def build(self):
+        run("modprobe zvtap")
+        run("ip link add zs0 type zswitch")
+        run("ip link set zs0 up")
+        for i in ALL:
+            run("ip link add v%d type zvtap" % i)
+            run("ip link set v%d master zs0 up" % i)
+            run("bridge fdb replace %s dev zs0 via v%d static" % (mac(i, self.net), i))
+
+    @staticmethod
+    def nic(i):
+        return "fd=%d,vhost=on", ("/dev/tap%d" % link("v%d" % i)["ifindex"],)
+
+    @staticmethod
+    def ports():
+        return [link("v%d" % i)["linkinfo"]["info_slave_data"] for i in SOURCES]
+
+    def taken(self):
+        return sum(p["in"] for p in self.ports())
+
+    @staticmethod
+    def passed():
+        return link("v%d" % SINK)["stats64"]["rx"]["packets"]
+
+    def dropped(self):
+        return sum(v for p in self.ports() for k, v in p.items() if k.startswith("drop_"))
+
+
+class OpenVswitch:
+    """Its kernel's datapath, with the flows that its daemon would set on their first frames"""
+    name = "openvswitch"
+    title = "Open vSwitch, tap, vhost-net"
+
+    def __init__(self, net):
+        self.net = net
+
+    def build(self):
+        run("ovs-dpctl add-dp ovs0")
+        for i in ALL:
+            run("ip tuntap add o%d mode tap vnet_hdr" % i)
+            run("ip link set o%d up" % i)
+            run("ovs-dpctl add-if ovs0 o%d" % i)
+        number = {name: n for n, name in re.findall(r"port (\d+): (\w+)", run("ovs-dpctl show ovs0"))}
+        for i in SOURCES:
+            flow = "in_port(%s),eth(src=%s,dst=%s),eth_type(0x0800),ipv4(frag=no)" % (
+                number["o%d" % i], mac(i, self.net), mac(SINK, self.net))
+            run("ovs-dpctl add-flow ovs0 %s %s" % (flow, number["o%d" % SINK]))
+
+    @staticmethod
+    def nic(i):
+        return "ifname=o%d,script=no,downscript=no,vhost=on" % i, ()
+
+    @staticmethod
+    def taken():
+        return sum(link("o%d" % i)["stats64"]["rx"]["packets"] for i in SOURCES)
+
+    @staticmethod
+    def passed():
+        return link("o%d" % SINK)["stats64"]["tx"]["packets"]
+
+    @staticmethod
+    def dropped():
+        return link("o%d" % SINK)["stats64"]["tx"]["dropped"]
+
+
+class Macvtap:
+    """Frames between macvtaps of one device pass that device's receive path."""
+    name = "macvtap"
+    title = "macvtap, vhost-net"
+
+    def __init__(self, net):
+        self.net = net
+
+    def build(self):
+        run("ip link add md0 type dummy")
+        run("ip link set md0 up")
+        for i in ALL:
+            run("ip link add link md0 name m%d address %s type macvtap mode bridge" % (i, mac(i, self.net)))
+            run("ip link set m%d up" % i)
+
+    @staticmethod
+    def nic(i):
+        return "fd=%d,vhost=on", ("/dev/tap%d" % link("m%d" % i)["ifindex"],)
+
+    @staticmethod
+    def taken():
+        return sum(link("m%d" % i)["stats64"]["tx"]["packets"] for i in SOURCES)
+
+    # What finds the sink's ring full was counted as received before.
+    @staticmethod
+    def passed():
+        sink = link("m%d" % SINK)["stats64"]["rx"]
+        return sink["packets"] - sink["dropped"]
+
+    @staticmethod
+    def dropped():
+        return link("m%d" % SINK)["stats64"]["rx"]["dropped"] + link("md0")["stats64"]["rx"]["dropped"]
+
+
+def boot(switches):
+    """The guests by number, each with a NIC on each of the switches"""
+    without_ipv6()
+    for switch in switches:
+        switch.build()
+    guests = {i: Guest(i, [switch.nic(i) for switch in switches]) for i in ALL}
+    for guest in guests.values():
+        guest.ready()
+    return guests
+
+
+def nic(net):
+    return "eth%d" % net
+
+
+def counters(guests, switch):
+    """So far: points 2 to 5, and drops that the sources' sockets, the switch and the sink's sockets admit"""
+    return {"refused": sum(guests[i].refused() for i in SOURCES),
+            "nic_out": sum(guests[i].nic("tx_packets", nic(switch.net)) for i in SOURCES),
+            "taken": switch.taken(), "passed": switch.passed(), "dropped": switch.dropped(),
+            "nic_in": guests[SINK].nic("rx_packets", nic(switch.net)), "socket": guests[SINK].socket_losses()}
+
+
+def scene(guests, switch, flows, count, rate=0, seconds=0):
+    """Both sources send, as many and as fast as Guest.begin() says.
+
+    Return: "hops", what was counted at each point, and "series", what the sink's port had
+    handed over by when."""
+    before = counters(guests, switch)
+    base, begin = switch.passed(), time.monotonic()
+    series, still = [], 0
+    for source, flow in zip(SOURCES, flows):
+        guests[source].begin(SINK, flow, count, net=switch.net, rate=rate, seconds=seconds)
+    # Until the sources have ended, and nothing more has come for two seconds.
+    while still < 20:
+        time.sleep(0.1)
+        series.append((time.monotonic() - begin, switch.passed() - base))
+        moved = len(series) < 2 or series[-1][1] != series[-2][1]
+        still = 0 if moved else still + 1
+        if still == 20 and not all(guests[s].sent(f) for s, f in zip(SOURCES, flows)):
+            still = 0
+    after = counters(guests, switch)
+    hops = {k: after[k] - before[k] for k in after}
+    hops["sent"] = sum(guests[s].sent(f) for s, f in zip(SOURCES, flows))
+    wait_for(lambda: sum(guests[SINK].got(f) for f in flows) + hops["socket"] == hops["nic_in"], "the program has all")
+    found = [guests[SINK].flows().get(f, (0, 0, 0)) for f in flows]
+    hops["got"] = sum(f[0] for f in found)
+    hops["wrong"] = sum(f[1] + f[2] for f in found)
+    return {"hops": hops, "series": series}
+
+
+def losses(hops):
+    """Where datagrams were lost, in the order of their way; what is left has arrived."""
+    return [
+        ("in the sources, before their NICs", hops["sent"] - hops["nic_out"]),
+        ("between their NICs and the switch", hops["nic_out"] - hops["taken"]),
+        ("in the switch, at the sink's port", hops["taken"] - hops["passed"]),
+        ("between the port and the sink's NIC", hops["passed"] - hops["nic_in"]),
+        ("in the sink's own socket, which was full", hops["socket"]),
+    ]
+
+
+def network_losses(hops):
+    """Between the guests' NICs"""
+    return hops["nic_out"] - hops["nic_in"]
+
+
+def wrong(name, hops):
+    """What cannot be, or must not"""
+    if (min(n for _, n in losses(hops)) < 0 or hops["dropped"] != hops["taken"] - hops["passed"] or
+            hops["refused"] != hops["sent"] - hops["nic_out"]):
+        yield "%s: counters do not add up: %s" % (name, hops)
+    if hops["wrong"]:
+        yield "%s: %d datagrams with other bytes, or late" % (name, hops["wrong"])
+    if name == Zswitch.name and network_losses(hops):
+        yield "zswitch has lost frames: %s" % hops

@@ -14,7 +14,7 @@
 
 require_program python3 ndp_bench ethtool
 require_module ndp ndp_mprdma sch_cee
-tap_plan 36
+tap_plan 38
 
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
@@ -173,6 +173,23 @@ for s in 0 1 2; do
 	# shellcheck disable=SC2086
 	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root $MARKS
 done
+
+# All paths are dead for 400 us, less than a timeout: one packet after the other asks for a way,
+# and what was in flight does not wait for its timeout.
+matrix 0
+bench dead -f "$TMP/matrix" -t 20 -w 1 &
+sleep 0.01
+for s in 0 1 2 3; do
+	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root blackhole
+done
+sleep 0.0004
+for s in 0 1 2 3; do
+	# shellcheck disable=SC2086
+	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root $MARKS
+done
+check "all paths dead for a while" wait $!
+say "timeouts $(of dead "[x['timeouts'] for x in f]"), again $(of dead "[x['retrans'] for x in f]")"
+exact "and no timeout" true_of dead "sum(x['timeouts'] for x in f) == 0"
 
 # Both ways lose: half of the answers by these paths as well, and a path is whole if both of
 # its ways are, some two of 32.

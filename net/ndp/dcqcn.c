@@ -23,8 +23,8 @@
  * sender has a missing one sent again when what left after it was answered, and all that
  * was refused behind it.  It is what the hardware of the paper did.
  *
- * Pace: each packet has its time of departure (EDT), for fq or for sch_ndp in mode host; other
- * qdiscs send at line rate.
+ * Pace: each packet has its time of departure (EDT), for fq or for sch_ndp in mode host.  Other
+ * qdiscs send it at once, but no packet is given to them more than 1 ms before its time.
  *
  * Presets, as preset=N when the module is loaded; single parameters can be set beside it:
  * 0 paper (default), 1 the authors' simulator, 2 HPCC's simulator for 25 Gb/s (dcqcn_paper).
@@ -50,8 +50,12 @@
 /* A sender that was quiet has at most so many stages to make up for. */
 #define DCQCN_STAGES_MAX	64
 
-/* How far the pace may run ahead of a qdisc that does not keep it. */
-#define DCQCN_AHEAD		(10 * NDP_MSEC)
+/*
+ * How far packets may leave ahead of their time, by a qdisc that does not keep it.  Without a
+ * bound a network that reorders has go-back-N multiply its packets: each that is refused is
+ * sent again at once, and refused again.
+ */
+#define DCQCN_AHEAD		NDP_MSEC
 
 /* Least rate, and least of a link. */
 #define DCQCN_MBIT		1000000ULL
@@ -244,7 +248,10 @@ static void dcqcn_init(struct ndp_sock *np, u32 start)
 static bool dcqcn_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
 {
 	const struct sk_buff *skb = ndp_tx_first(&np->rtx);
+	const struct dcqcn *dc = ndp_transport_priv(np);
 
+	if (what != NDP_SEND_EMPTY && dc->next > ktime_get_ns() + DCQCN_AHEAD)
+		return false;
 	if (what == NDP_SEND_NEW)
 		return !np->rtx_pkts;
 	if (what == NDP_SEND_NACKED)
@@ -269,6 +276,8 @@ static u64 dcqcn_not_before(struct ndp_sock *np, u32 len)
 	dcqcn_count(dc, bytes);
 	at = clamp(dc->next, now, now + DCQCN_AHEAD);
 	dc->next = at + div64_u64(8ULL * NSEC_PER_SEC * bytes, dc->rate);
+	if (dc->next > now + DCQCN_AHEAD)
+		np->transport_at = dc->next - DCQCN_AHEAD;
 	return at;
 }
 

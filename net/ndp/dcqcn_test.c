@@ -92,11 +92,35 @@ static void dcqcn_test_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, dc.bytes);
 }
 
+/* A qdisc that paces nothing is given a packet 1 ms ahead of its time at most. */
+static void dcqcn_test_ahead(struct kunit *test)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	struct dcqcn *dc;
+	int n = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	INIT_LIST_HEAD(&np->rtx);
+	dc = ndp_transport_priv(np);
+	*dc = dcqcn_test_of(test, DCQCN_MBIT);
+	/* 12 ms each */
+	while (n < 100 && dcqcn_may_send(np, NDP_SEND_NEW, 1400)) {
+		dcqcn_not_before(np, 1400);
+		n++;
+	}
+	KUNIT_EXPECT_GE(test, n, 1);
+	KUNIT_EXPECT_LT(test, n, 100);
+	KUNIT_EXPECT_FALSE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+	KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_EMPTY, 0));
+	KUNIT_EXPECT_EQ(test, dc->next - DCQCN_AHEAD, np->transport_at);
+}
+
 static struct kunit_case dcqcn_cases[] = {
 	KUNIT_CASE(dcqcn_test_cut),
 	KUNIT_CASE(dcqcn_test_increase),
 	KUNIT_CASE(dcqcn_test_bounds),
 	KUNIT_CASE(dcqcn_test_bytes),
+	KUNIT_CASE(dcqcn_test_ahead),
 	{}
 };
 

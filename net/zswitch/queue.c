@@ -485,23 +485,55 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 	zsw_drop(f->in, f->skb, reason);
 }
 
-/* Whose turn is it in a priority that has frames? */
-static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int prio)
+static int zsw_quantum(const struct zsw_fifo *fifo)
+{
+	return READ_ONCE(fifo->voq->in->weight) * ZSW_QUANTUM;
+}
+
+/* Rounds in which no input would get out of its debt are gone through at once. */
+static void zsw_skip_rounds(struct zswitch_port *out, unsigned int prio)
 {
 	struct zsw_fifo *fifo;
+	int rounds = INT_MAX;
 
+	list_for_each_entry(fifo, &out->active[prio], active)
+		rounds = min(rounds, max(-fifo->deficit, 0) / zsw_quantum(fifo));
+	list_for_each_entry(fifo, &out->active[prio], active)
+		fifo->deficit += rounds * zsw_quantum(fifo);
+}
+
+/* Whose turn is it in a priority that has frames?  Who is alone owes nobody anything. */
+static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int prio)
+{
+	struct list_head *active = &out->active[prio];
+	struct zsw_fifo *fifo, *first = NULL;
+
+	if (list_is_singular(active)) {
+		fifo = list_first_entry(active, struct zsw_fifo, active);
+		fifo->deficit = zsw_cb(skb_peek(&fifo->frames))->len;
+		return fifo;
+	}
 	for (;;) {
-		fifo = list_first_entry(&out->active[prio], struct zsw_fifo, active);
+		fifo = list_first_entry(active, struct zsw_fifo, active);
 		if (fifo->deficit > 0)
 			return fifo;
-		fifo->deficit += READ_ONCE(fifo->voq->in->weight) * ZSW_QUANTUM;
-		list_move_tail(&fifo->active, &out->active[prio]);
+		if (fifo == first)
+			zsw_skip_rounds(out, prio);
+		else if (!first)
+			first = fifo;
+		fifo->deficit += zsw_quantum(fifo);
+		list_move_tail(&fifo->active, active);
 	}
 }
 
-/* Which of the priorities, of which one at least has frames? */
+/* Which of the priorities, of which one at least has frames?  Alone, it owes a frame at most. */
 static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
 {
+	if (is_power_of_2(prios)) {
+		out->turn = __ffs(prios);
+		out->credit[out->turn] = max(out->credit[out->turn], 0);
+		return out->turn;
+	}
 	while (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0) {
 		out->turn = (out->turn + 1) % ZSWITCH_PRIOS;
 		if (out->credit[out->turn] <= 0)

@@ -176,6 +176,76 @@ static void zsw_test_shares(struct kunit *test)
 	KUNIT_EXPECT_LE(test, abs((int)bytes[0] - 450000), 3 * ZSW_QUANTUM + 1500);
 }
 
+/* Frames as large as many quanta, and small ones. */
+static void zsw_test_large(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	u32 bytes[2] = {}, i;
+	struct sk_buff *skb;
+
+	t->zsw.cfg.limit = SZ_1M;
+	t->zsw.cfg.share = SZ_1M;
+	for (i = 0; i < 10; i++)
+		zsw_test_put(test, 0, 0, 60000, 0);
+	for (i = 0; i < 400; i++)
+		zsw_test_put(test, 1, 0, 1500, 1);
+	while (bytes[0] + bytes[1] < 600000) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		bytes[skb->mark] += skb->len;
+		kfree_skb(skb);
+		KUNIT_EXPECT_LE(test, abs((int)bytes[0] - (int)bytes[1]), 60000 + 2 * ZSW_QUANTUM);
+	}
+}
+
+/* One that owes much, and one that owes nothing and has nothing */
+static void zsw_test_debt(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb;
+	int i;
+
+	t->zsw.cfg.limit = SZ_1M;
+	t->zsw.cfg.share = SZ_1M;
+	zsw_test_put(test, 0, 0, 60000, 0);
+	zsw_test_put(test, 0, 0, 60000, 0);
+	zsw_test_put(test, 1, 0, 1500, 1);
+	/* The other one's frame has left, and with it what more it might have sent. */
+	for (i = 0; i < 2; i++) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_EQ(test, skb->mark, i);
+		kfree_skb(skb);
+	}
+	zsw_test_put(test, 1, 0, 1500, 1);
+	for (i = 0; i < 2; i++) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_EQ(test, skb->mark, !i);
+		kfree_skb(skb);
+	}
+}
+
+/* What an input has sent while nobody else waited is not held against it. */
+static void zsw_test_alone(struct kunit *test)
+{
+	struct sk_buff *skb;
+	int i, own = 0;
+
+	zsw_test_put(test, 0, 0, 60000, 0);
+	kfree_skb(zsw_test_get(test, 0));
+	zsw_test_put(test, 0, 0, 1500, 1);
+	for (i = 0; i < 20; i++)
+		zsw_test_put(test, 1, 0, 1500, 0);
+	for (i = 0; i < 4; i++) {
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		own += skb->mark;
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_EQ(test, own, 1);
+}
+
 /* The input is full while no output's share is. */
 static void zsw_test_sleeps(struct kunit *test)
 {
@@ -274,6 +344,9 @@ static void zsw_test_still(struct kunit *test)
 static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_order),
 	KUNIT_CASE(zsw_test_shares),
+	KUNIT_CASE(zsw_test_large),
+	KUNIT_CASE(zsw_test_debt),
+	KUNIT_CASE(zsw_test_alone),
 	KUNIT_CASE(zsw_test_sleeps),
 	KUNIT_CASE(zsw_test_overrun),
 	KUNIT_CASE(zsw_test_still),

@@ -25,6 +25,8 @@
 #define PORT	7000
 #define FLOWS	256
 #define LONGEST	65000
+/* Nanoseconds: to wake for each datagram takes longer than to send it, where all are emulated. */
+#define PORTION	20000000
 
 struct header {
 	uint32_t flow;
@@ -60,12 +62,13 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-static void wait_until(uint64_t when)
+/* Until a datagram is due; then those of the time that this takes are due at once. */
+static void pace(uint64_t begin, uint32_t number, uint64_t rate)
 {
-	struct timespec t = { .tv_sec = when / 1000000000, .tv_nsec = when % 1000000000 };
+	struct timespec portion = { .tv_nsec = PORTION };
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
-		;
+	while (now() < begin + number * 1000000000ull / rate)
+		nanosleep(&portion, NULL);
 }
 
 static int fail(const char *what)
@@ -81,7 +84,7 @@ static int send_flow(int s, char **argv)
 	struct header h = { .flow = strtoul(argv[3], NULL, 0) };
 	uint64_t rate = argv[6] ? strtoul(argv[6], NULL, 0) : 0;
 	uint64_t seconds = argv[6] ? strtoul(argv[7], NULL, 0) : 0;
-	uint64_t begin = now(), end = seconds ? begin + seconds * 1000000000 : UINT64_MAX;
+	uint64_t begin = now(), end = begin + seconds * 1000000000;
 	static uint8_t data[LONGEST];
 
 	if (!inet_aton(argv[2], &to.sin_addr) || h.flow >= FLOWS || size < sizeof(h) ||
@@ -89,9 +92,9 @@ static int send_flow(int s, char **argv)
 		fprintf(stderr, "vm_flow: no such address, flow or size\n");
 		return 1;
 	}
-	for (h.number = 0; h.number < count && now() < end; h.number++) {
+	for (h.number = 0; h.number < count && (!seconds || now() < end); h.number++) {
 		if (rate)
-			wait_until(begin + h.number * 1000000000ull / rate);
+			pace(begin, h.number, rate);
 		memcpy(data, &h, sizeof(h));
 		fill(data + sizeof(h), size - sizeof(h), h);
 		if (sendto(s, data, size, 0, (void *)&to, sizeof(to)) < 0)

@@ -510,7 +510,7 @@ static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int pr
 
 	if (list_is_singular(active)) {
 		fifo = list_first_entry(active, struct zsw_fifo, active);
-		fifo->deficit = max(fifo->deficit, 0);
+		fifo->deficit = zsw_cb(skb_peek(&fifo->frames))->len;
 		return fifo;
 	}
 	for (;;) {
@@ -526,7 +526,7 @@ static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int pr
 	}
 }
 
-/* Which of the priorities, of which one at least has frames?  As for inputs. */
+/* Which of the priorities, of which one at least has frames?  Alone, it owes a frame at most. */
 static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
 {
 	if (is_power_of_2(prios)) {

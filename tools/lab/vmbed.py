@@ -79,9 +79,10 @@ class Line:
 
 class Guest:
     """Machine of that number, booting.  @nics: of each, QEMU's words for the host's side,
-    in which %d stands for a descriptor of each of the taps whose paths follow"""
+    in which %d stands for a descriptor of each of the taps whose paths follow; @nice: by how
+    much it stands back when others want the processor"""
 
-    def __init__(self, number, nics):
+    def __init__(self, number, nics, nice=0):
         self.number = number
         self.where = tempfile.mkdtemp()
         fds, cards = [], []
@@ -102,7 +103,8 @@ class Guest:
              "net.ifnames=0 NUMBER=%d NICS=%d" % (number, len(nics)),
              "-chardev", "socket,id=s,path=%s,server=on,wait=off" % serial, "-serial", "chardev:s",
              "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards],
-            pass_fds=fds, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)
+            pass_fds=fds, preexec_fn=lambda: os.nice(nice), stdin=subprocess.DEVNULL, stdout=self.log,
+            stderr=subprocess.STDOUT)
         for fd in fds:
             os.close(fd)
         try:

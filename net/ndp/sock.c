@@ -332,7 +332,7 @@ int __init ndp_sock_register(void)
 	int err;
 
 	ndp_init_mem();
-	err = percpu_counter_init(&ndp_sockets_allocated, 0, GFP_KERNEL);
+	err = percpu_counter_init(&ndp_sockets_allocated, 0, GFP_KERNEL | __GFP_NOWARN);
 	if (err)
 		return err;
 	err = proto_register(&ndp_prot, 1);

@@ -165,14 +165,16 @@ static void ndp_stat_warn_storm(const struct ndp_net *nn)
 int ndp_stat_net_init(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
+	/* Who makes the namespace is told, and the log needs no backtrace. */
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
 	int err;
 
 	nn->begun = ktime_get_ns();
 
-	nn->stats = alloc_percpu(struct ndp_stats);
+	nn->stats = alloc_percpu_gfp(struct ndp_stats, gfp);
 	if (!nn->stats)
 		return -ENOMEM;
-	err = percpu_counter_init(&nn->mem, 0, GFP_KERNEL);
+	err = percpu_counter_init(&nn->mem, 0, gfp);
 	if (err)
 		goto err_stats;
 	if (proc_create_net_single("ndp_stat", 0444, net->proc_net,

@@ -8,7 +8,8 @@
  * which asks a silent peer with PROBE.  The others stay without: packets never
  * wait for more (TCP_NODELAY), an ACK waits 200 us at most, for data that can carry it, and
  * only where the sender allows that (TCP_QUICKACK; ack.c), an opening is data
- * (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it (TCP_SYNCNT), and so on.  TCP_INFO tells what has the same meaning here.
+ * (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it (TCP_SYNCNT), and so on.  TCP_INFO
+ * tells what has the same meaning here.
  *
  * Non-goals: upper layer protocols (TLS), signatures, repair.
  */

@@ -41,9 +41,14 @@ class Tap:
         self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self.vnet = vnet
         flags = IFF_TAP | IFF_NO_PI | (IFF_VNET_HDR if vnet else 0) | (IFF_MULTI_QUEUE if multi else 0)
-        self.set_flags(TUNSETIFF, flags)
-        if offload is not None:
-            fcntl.ioctl(self.fd, TUNSETOFFLOAD, offload)
+        try:
+            self.set_flags(TUNSETIFF, flags)
+            if offload is not None:
+                fcntl.ioctl(self.fd, TUNSETOFFLOAD, offload)
+        except OSError:
+            # It would hold the module.
+            self.close()
+            raise
 
     def set_flags(self, request, flags):
         fcntl.ioctl(self.fd, request, struct.pack("16sH14x", b"", flags))

@@ -6,6 +6,7 @@
 
 import fcntl
 import json
+import os
 import random
 import struct
 import subprocess
@@ -594,9 +595,22 @@ def churn():
     check("churn: the sender has come to its end", not writer.is_alive())
     ip("S", "link del zs0")
     end()
+    same("churn: no descriptor is left", held(), [])
     wait_until(unloads, "the module goes")
     check("churn: the module goes", True)
     run("modprobe zvtap")
+
+
+def held():
+    """Taps that this program has open"""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.append(os.readlink("/proc/self/fd/" + name))
+        except FileNotFoundError:
+            # It was the directory's own.
+            pass
+    return [path for path in found if "/tap" in path]
 
 
 def unloads():
@@ -606,7 +620,7 @@ def unloads():
 PARTS = (in_order, waits, send_buffer, killed, deleted, segments, segments_udp, lies, queues, nobody, containers,
          host_itself, options, churn)
 # Results there will be
-PLAN = 75
+PLAN = 76
 
 
 def main():

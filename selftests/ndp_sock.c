@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -347,6 +348,53 @@ TEST_F(ndp, receive_timeout)
 	ASSERT_EQ(0, setsockopt(self->server, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)));
 	EXPECT_EQ(-1, recv(self->server, &c, 1, 0));
 	EXPECT_EQ(EAGAIN, errno);
+}
+
+/*
+ * A write that runs into memory that is not there: as much as it says has been written, behind
+ * a packet that is filled up or not, in a packet's middle or not.
+ */
+TEST_F(ndp, faults_lose_nothing)
+{
+	static const size_t parts[] = { 1, 100, 1400, 4096, 5000, 20000, 32768, 50000 };
+	const size_t size = 16 * 4096;
+	unsigned char *page, next = 0, expected = 0, got;
+	size_t i, j;
+
+	page = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_EQ(0, munmap(page + size, 4096));
+	establish();
+	for (i = 0; i < 2 * ARRAY_SIZE(parts); i++) {
+		size_t part = parts[i % ARRAY_SIZE(parts)];
+		int cork = i < ARRAY_SIZE(parts);
+		ssize_t n;
+
+		/* A tail to be filled up, or none */
+		ASSERT_EQ(0, setsockopt(self->client, SOL_TCP, TCP_CORK, &cork, sizeof(cork)));
+		if (cork)
+			ASSERT_EQ(1, send(self->client, &next, 1, 0));
+		next += cork;
+		for (j = 0; j < part; j++)
+			page[size - part + j] = next + j;
+		n = send(self->client, page + size - part, part + 4096, 0);
+		if (n < 0)
+			ASSERT_EQ(EFAULT, errno);
+		n = n < 0 ? 0 : n;
+		ASSERT_LE(n, part);
+		next += n;
+		/* And one more, that is seen to follow */
+		ASSERT_EQ(1, send(self->client, &next, 1, 0));
+		next++;
+		cork = 0;
+		ASSERT_EQ(0, setsockopt(self->client, SOL_TCP, TCP_CORK, &cork, sizeof(cork)));
+		for (j = 0; j < n + 1 + (i < ARRAY_SIZE(parts)); j++, expected++) {
+			ASSERT_EQ(1, recv(self->server, &got, 1, 0));
+			ASSERT_EQ(expected, got);
+		}
+	}
+	EXPECT_EQ(-1, recv(self->server, &got, 1, MSG_DONTWAIT));
+	munmap(page, size);
 }
 
 /* What is to be more waits for it, but for 200 ms only: who is late is asked again. */

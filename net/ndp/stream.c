@@ -43,8 +43,11 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	want = min(want, msg_data_left(msg));
 	n = copy_page_from_iter(pfrag->page, pfrag->offset, want,
 				&msg->msg_iter);
-	if (n < want)
+	if (n < want) {
+		/* What is not in the packet was not taken. */
+		iov_iter_revert(&msg->msg_iter, n);
 		return -EFAULT;
+	}
 	if (coalesce) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
 	} else {
@@ -94,6 +97,8 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 		__skb_unlink(skb, &np->sendq);
 		np->sendq_bytes -= skb->len;
 		ndp_wmem_uncharge(np, skb);
+		/* What is sent meanwhile is not LAST. */
+		np->more = true;
 	} else {
 		skb = NULL;
 	}

@@ -127,6 +127,8 @@ static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 				skb_clone(skb, GFP_ATOMIC);
 	if (!out)
 		return NULL;
+	/* Its place is the queue's node of the tree in @skb, and netfilter looks at it. */
+	out->dev = NULL;
 	memset(out->cb, 0, sizeof(out->cb));
 	out->sk = sk;
 	out->destructor = ndp_wfree;

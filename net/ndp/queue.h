@@ -28,7 +28,8 @@ struct ndp_tx_cb {
 	u8			timeouts;	/* while no large packet arrived */
 	u16			large_in;	/* as it was then; see mtu.c */
 	u8			bounces : 4,	/* returns by switches in a row */
-				bounced : 1;	/* the last transmission too */
+				bounced : 1,	/* the last transmission too */
+				timed_out : 1;	/* once, or more often */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */

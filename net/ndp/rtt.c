@@ -71,6 +71,8 @@ static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
 		srtt = (7 * srtt + rtt_ns) / 8;
 	}
 	if (spurious) {
+		/* A peer that stood still is no reason to wait for long when packets are lost. */
+		rtt_ns = min(rtt_ns, NDP_RTO_MAX / 3);
 		srtt = max(srtt, rtt_ns);
 		rttvar = max(rttvar, rtt_ns / 2);
 	}
@@ -96,7 +98,8 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	if (rtt < 0)
 		return;
 	spin_lock(&np->peer->lock);
-	ndp_rtt_sample(np->peer, min((u64)rtt << 10, NDP_RTT_MAX), cb->rtx);
+	ndp_rtt_sample(np->peer, min((u64)rtt << 10, NDP_RTT_MAX),
+		       cb->timed_out);
 	spin_unlock(&np->peer->lock);
 }
 

@@ -57,6 +57,9 @@ static void ndp_rto_test_spurious(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 20 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, np->peer->rttvar_ns, 10 * NDP_MSEC);
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 60 * NDP_MSEC);
+	/* Not by what a peer brings that stood still for a second */
+	ndp_rtt_sample(np->peer, 1000 * NDP_MSEC, true);
+	KUNIT_EXPECT_EQ(test, np->peer->srtt_ns, 142500 * NSEC_PER_USEC);
 }
 
 /* From the first transmission on. */

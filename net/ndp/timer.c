@@ -18,6 +18,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
 	if (!cb->local_drop) {
+		cb->timed_out = 1;
 		np->counters.timeouts++;
 		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
 	}

@@ -78,6 +78,7 @@ struct ndp_pullq {
  * @filled:	the buffer was full: pulls wait until there is more room than for a packet
  * @low_waits:	the packet at rcv_nxt came trimmed, or may have, and waits for a pull
  * @told_any:	@told_psn is valid
+ * @disbelieved: what the sender said of what it has queued was wrong once
  * @queued:	in the round of @q, or being served
  * @class:	class in which it was queued last, under @q's lock
  * @elsewhere_in: DATA that came in by other devices, less that by @dev
@@ -88,8 +89,9 @@ struct ndp_pullq {
  * @owed:	pulls earned by arrivals and not granted
  * @trimmed:	packets that came without their payload, and were not pulled since
  * @trimmed_bytes: their payload
- * @behind:	payload that the sender has queued behind the highest PSN heard of, by its
- *		word, less what was pulled since; 0: not known
+ * @said:	payload that the sender has queued behind the highest PSN heard of, by its
+ *		word; 0: not known
+ * @behind:	of it, what was not pulled since
  * @turns_taken: turns had: first-window packets that arrived whole; under @q's lock
  * @q:		of the device that packets come in by; NULL: not paced
  * @dev:	device that it was looked up for, compared only
@@ -108,6 +110,7 @@ struct ndp_pull_state {
 	bool			filled;
 	bool			low_waits;
 	bool			told_any;
+	bool			disbelieved;
 	bool			queued;
 	u8			class;
 	u8			elsewhere_in;
@@ -118,6 +121,7 @@ struct ndp_pull_state {
 	u32			owed;
 	u32			trimmed;
 	u32			trimmed_bytes;
+	u32			said;
 	u32			behind;
 	u32			turns_taken;
 	struct ndp_pullq	*q;

@@ -26,7 +26,11 @@ static bool ndp_was_pushed(const struct ndphdr *nh)
 	return nh->flags & NDP_F_SYN && !(nh->flags & NDP_F_RTX);
 }
 
-/* What the pulls to come elicit.  A packet that carries an ACK says nothing of it. */
+/*
+ * What the pulls to come elicit.  A packet that carries an ACK says nothing of it.  A sender
+ * whose next packet was longer than all that it had said it had is not believed any more: it
+ * wrote more, or wants pulls that cost nothing.
+ */
 static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 			   enum ndp_arrival how)
 {
@@ -37,8 +41,11 @@ static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 		ps->trimmed++;
 		ps->trimmed_bytes += min_t(u32, ntohs(nh->len), np->rcv_mss);
 	}
-	if (psn_before(np->rcv_max, ntohl(nh->psn)))
-		ps->behind = nh->flags & NDP_F_CUM ? 0 : ntohl(nh->window);
+	if (!psn_before(np->rcv_max, ntohl(nh->psn)))
+		return;
+	ps->disbelieved |= ps->said && ntohs(nh->len) > ps->said;
+	ps->said = nh->flags & NDP_F_CUM || ps->disbelieved ? 0 : ntohl(nh->window);
+	ps->behind = ps->said;
 }
 
 /* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: pulls that are owed, at the wrap of packet numbers.
+ * KUnit: pulls that are owed, and what they elicit, at the wrap of packet numbers.
  */
 #include "conn_test.h"
 #include "grant.c"
@@ -31,8 +31,35 @@ static void ndp_owed_test_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 0);
 }
 
+/* Header of DATA that is the highest heard of, by a sender that has so much behind it */
+static void ndp_owed_test_next(struct ndp_sock *np, u16 len, u32 behind)
+{
+	struct ndphdr nh = { .psn = htonl(np->rcv_max + 1), .len = htons(len),
+			     .window = htonl(behind) };
+
+	ndp_note_sizes(np, &nh, NDP_ARRIVED_WHOLE);
+	np->rcv_max++;
+}
+
+/* Who has more than he said is not believed any more. */
+static void ndp_owed_test_said(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 2);
+
+	np->rcv_max = U32_MAX - 3;
+	ndp_owed_test_next(np, 9000, 12000);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->behind, 12000);
+	ndp_owed_test_next(np, 9000, 3000);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->behind, 3000);
+	ndp_owed_test_next(np, 3001, 1);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->behind, 0);
+	ndp_owed_test_next(np, 1, 1);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->behind, 0);
+}
+
 static struct kunit_case ndp_owed_cases[] = {
 	KUNIT_CASE(ndp_owed_test_last),
+	KUNIT_CASE(ndp_owed_test_said),
 	{}
 };
 

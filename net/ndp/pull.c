@@ -100,6 +100,7 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 /* Link time that a pull costs, in nanoseconds. */
 struct ndp_pull_cost {
 	u64	packet;		/* that it elicits */
+	u64	full;		/* of a full one */
 	u64	header;		/* of one that was trimmed */
 };
 
@@ -110,6 +111,7 @@ static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np, u32 len)
 
 	return (struct ndp_pull_cost) {
 		.packet = div64_u64((bits + 8ULL * len) * NSEC_PER_SEC, rate),
+		.full = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
 		.header = div64_u64(bits * NSEC_PER_SEC, rate),
 	};
 }
@@ -253,11 +255,11 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			     u64 now, bool late)
 {
-	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.packet : 0;
+	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.full : 0;
 	u64 headers = atomic_xchg(&q->headers, 0) * cost.header;
 
 	q->next = max(q->next, now - min(now, slack)) + cost.packet +
-		  min(headers, cost.packet);
+		  min(headers, cost.full);
 }
 
 /*
@@ -295,7 +297,7 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 	 * Half a packet early is better than a PULL packet of its own: the pull rides on
 	 * the ACK.
 	 */
-	ok = !q->dead && q->next <= now + cost.packet / 2 &&
+	ok = !q->dead && q->next <= now + cost.full / 2 &&
 	     ndp_pullq_nobody_before(q, np);
 	if (ok) {
 		ndp_pullq_charge(q, cost, now, ps->queued);
@@ -684,7 +686,7 @@ static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	if (q->pushed_trimmed_in < NDP_SWITCH_LIMIT)
 		return;
 	q->pushed_trimmed_in = 0;
-	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.packet;
+	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.full;
 }
 
 /* Adapt the pull rate to what a round trip's arrivals say.  Context: q->lock held. */
@@ -732,7 +734,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (now < q->epoch_end)
 		goto out;
 	if (!q->pushed_in)
-		ndp_pullq_drain(q, ndp_pull_cost(np, np->rcv_mss), now);
+		ndp_pullq_drain(q, ndp_pull_cost(np, ndp_pull_len(np)), now);
 	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:

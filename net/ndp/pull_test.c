@@ -151,7 +151,8 @@ static void ndp_pull_test_low_share(struct kunit *test)
 /* Idle time is not saved up, a late timer makes up for a batch at most. */
 static void ndp_pull_test_pace(struct kunit *test)
 {
-	const struct ndp_pull_cost cost = { .packet = 100, .header = 1 };
+	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .header = 1 };
+	const struct ndp_pull_cost less = { .packet = 10, .full = 100, .header = 1 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
@@ -163,6 +164,9 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
 	ndp_pullq_charge(q, cost, 2000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
+	/* As much time, when the next packet is a short one. */
+	ndp_pullq_charge(q, less, 3000000, true);
+	KUNIT_EXPECT_EQ(test, q->next, 3000000ULL - (NDP_PULL_BATCH - 1) * 100 + 10);
 	/* Right after boot there was no time to make up for. */
 	q->next = 0;
 	ndp_pullq_charge(q, cost, 50, true);
@@ -172,7 +176,7 @@ static void ndp_pull_test_pace(struct kunit *test)
 /* Headers have their time on the link, but no more than a packet's in all. */
 static void ndp_pull_test_headers(struct kunit *test)
 {
-	const struct ndp_pull_cost cost = { .packet = 100, .header = 2 };
+	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .header = 2 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 

@@ -392,7 +392,10 @@ static u16 ndp_round_next(struct ndp_round *round, u16 n)
 u16 ndp_path_next(struct ndp_sock *np, bool control)
 {
 	struct ndp_round *round = control ? &np->control_round : &np->data_round;
-	/* Who is not scored would probe in vain. */
+	/*
+	 * Who is not scored would probe in vain.  One that nobody has answered, by any path in
+	 * use, tries those as well that others left out: they may be back.
+	 */
 	bool scored = ndp_path_is_scored(np, 0);
 	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s;
@@ -403,8 +406,8 @@ u16 ndp_path_next(struct ndp_sock *np, bool control)
 		s = ndp_path_score(peer, control, i);
 		if (likely(READ_ONCE(s->state) == NDP_PATH_USED))
 			return i;
-		if (scored && READ_ONCE(s->until) <= ktime_get_ns() &&
-		    ndp_path_is_back(peer, control, i))
+		if (READ_ONCE(s->until) <= ktime_get_ns() &&
+		    (scored ? ndp_path_is_back(peer, control, i) : np->backoff))
 			return i;
 	}
 	return ndp_path_first_back(peer, control, scored);

@@ -88,6 +88,27 @@ static void ndp_path_test_pairs(struct kunit *test)
 	}
 }
 
+/* An opening goes by what is in use; when nobody answers, by what others left out as well. */
+static void ndp_path_test_in_vain(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	u64 seen = 0;
+	int i;
+
+	np->answered = false;
+	np->peer->path[1].data.state = NDP_PATH_OUT;
+	np->peer->path[2].data.state = NDP_PATH_OUT;
+	np->peer->path[2].data.until = U64_MAX;
+	for (i = 0; i < 8; i++)
+		seen |= BIT_ULL(ndp_path_next(np, false));
+	KUNIT_EXPECT_EQ(test, seen, 0x9ULL);
+	np->backoff = 1;
+	for (i = 0; i < 8; i++)
+		seen |= BIT_ULL(ndp_path_next(np, false));
+	KUNIT_EXPECT_EQ(test, seen, 0xbULL);
+	KUNIT_EXPECT_EQ(test, np->peer->path[1].data.state, NDP_PATH_OUT);
+}
+
 /* Control has a round of its own. */
 static void ndp_path_test_separate(struct kunit *test)
 {
@@ -305,6 +326,7 @@ static struct kunit_case ndp_path_cases[] = {
 	KUNIT_CASE(ndp_path_test_rounds),
 	KUNIT_CASE(ndp_path_test_uniform),
 	KUNIT_CASE(ndp_path_test_pairs),
+	KUNIT_CASE(ndp_path_test_in_vain),
 	KUNIT_CASE(ndp_path_test_separate),
 	KUNIT_CASE(ndp_path_test_fewer),
 	KUNIT_CASE(ndp_path_test_not_scored),

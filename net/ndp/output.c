@@ -70,7 +70,7 @@ static bool ndp_qdisc_full(struct ndp_sock *np)
  */
 static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *skb)
 {
-	const struct ndp_tx_cb *cb = ndp_tx_cb((struct sk_buff *)skb);
+	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	const struct sock *sk = &np->inet.sk;
 	u32 window = min(np->iw * np->mss, np->snd_window);
 
@@ -83,7 +83,7 @@ static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *s
 static u8 ndp_data_flags(const struct ndp_sock *np, const struct sk_buff *skb,
 			 bool pushed)
 {
-	const struct ndp_tx_cb *cb = ndp_tx_cb((struct sk_buff *)skb);
+	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	bool opening = ndp_to_sk((struct ndp_sock *)np)->sk_state ==
 		       TCP_SYN_SENT;
 	u8 flags = cb->flags;

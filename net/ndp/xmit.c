@@ -108,7 +108,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	nh->path = ndp_path_to_wire(np, pathno);
 	nh->len = 0;
 	nh->pull = 0;
-	nh->window = htonl(ndp_tp_window(np));
+	nh->window = 0;
 	return nh;
 }
 
@@ -117,11 +117,14 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 					u8 flags, u32 psn, u16 pathno)
 {
 	struct sk_buff *skb = ndp_alloc_control();
+	struct ndphdr *nh;
 
-	if (skb)
-		ndp_put_header(np, skb, type, flags, psn, pathno);
-	else
+	if (!skb) {
 		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
+		return NULL;
+	}
+	nh = ndp_put_header(np, skb, type, flags, psn, pathno);
+	nh->window = htonl(ndp_tp_window(np));
 	return skb;
 }
 

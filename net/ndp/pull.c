@@ -104,18 +104,6 @@ struct ndp_pull_cost {
 	u64	header;		/* of one that was trimmed */
 };
 
-static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np, u32 len)
-{
-	u64 rate = ndp_pull_rate(np);
-	u64 bits = 8 * (ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
-
-	return (struct ndp_pull_cost) {
-		.packet = div64_u64((bits + 8ULL * len) * NSEC_PER_SEC, rate),
-		.full = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
-		.header = div64_u64(bits * NSEC_PER_SEC, rate),
-	};
-}
-
 /*
  * Is the packet that came trimmed, of which there is one, not what the next pull elicits?
  * Before it goes what has not arrived at all: its header was dropped, or sent back.
@@ -141,6 +129,21 @@ static u32 ndp_pull_len(const struct ndp_sock *np)
 	if (ps->trimmed > 1 || ndp_pull_others_first(np))
 		return np->rcv_mss;
 	return min(ps->trimmed_bytes, np->rcv_mss);
+}
+
+static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
+{
+	u64 rate = ndp_pull_rate(np);
+	u64 bits = 8 * (ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
+	u32 len = ndp_pull_len(np);
+	struct ndp_pull_cost cost = {
+		.full = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
+		.header = div64_u64(bits * NSEC_PER_SEC, rate),
+	};
+
+	cost.packet = len == np->rcv_mss ? cost.full :
+		      div64_u64((bits + 8ULL * len) * NSEC_PER_SEC, rate);
+	return cost;
 }
 
 /* A pull elicits that packet. */
@@ -288,7 +291,7 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q = ps->q;
-	struct ndp_pull_cost cost = ndp_pull_cost(np, ndp_pull_len(np));
+	struct ndp_pull_cost cost = ndp_pull_cost(np);
 	u64 now = ktime_get_ns();
 	bool ok;
 
@@ -511,7 +514,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	spin_lock(&np->lock);
 	if (ps->q == q && ndp_pull_pending(np)) {
 		do {
-			cost = ndp_pull_cost(np, ndp_pull_len(np));
+			cost = ndp_pull_cost(np);
 			ndp_pull_grant(np);
 		} while (ndp_pullq_goes_on(q, cost, now) && ndp_pull_pending(np));
 		ndp_send_pull(np);
@@ -734,7 +737,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (now < q->epoch_end)
 		goto out;
 	if (!q->pushed_in)
-		ndp_pullq_drain(q, ndp_pull_cost(np, ndp_pull_len(np)), now);
+		ndp_pullq_drain(q, ndp_pull_cost(np), now);
 	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:

@@ -14,6 +14,7 @@
 #ifndef _NET_NDP_TRANSPORT_H
 #define _NET_NDP_TRANSPORT_H
 
+#include <linux/device/driver.h>
 #include <linux/types.h>
 
 struct module;
@@ -179,5 +180,12 @@ struct ndp_transport {
 
 int ndp_transport_register(const struct ndp_transport *tp);
 void ndp_transport_unregister(const struct ndp_transport *tp);
+
+/**
+ * module_ndp_transport() - what a module does that is one transport and nothing else
+ * @tp:		struct ndp_transport
+ */
+#define module_ndp_transport(tp) \
+	module_driver(tp, ndp_transport_register, ndp_transport_unregister)
 
 #endif /* _NET_NDP_TRANSPORT_H */

@@ -626,18 +626,7 @@ static const struct ndp_transport mprdma_transport = {
 	.info		= mprdma_info,
 };
 
-static int __init mprdma_module_init(void)
-{
-	return ndp_transport_register(&mprdma_transport);
-}
-
-static void __exit mprdma_module_exit(void)
-{
-	ndp_transport_unregister(&mprdma_transport);
-}
-
-module_init(mprdma_module_init);
-module_exit(mprdma_module_exit);
+module_ndp_transport(mprdma_transport);
 
 MODULE_DESCRIPTION("AF_NDP transport MP-RDMA: a window over many paths");
 MODULE_LICENSE("GPL");

@@ -147,18 +147,7 @@ static const struct ndp_transport fixed_transport = {
 	.info		= fixed_info,
 };
 
-static int __init fixed_module_init(void)
-{
-	return ndp_transport_register(&fixed_transport);
-}
-
-static void __exit fixed_module_exit(void)
-{
-	ndp_transport_unregister(&fixed_transport);
-}
-
-module_init(fixed_module_init);
-module_exit(fixed_module_exit);
+module_ndp_transport(fixed_transport);
 
 MODULE_DESCRIPTION("AF_NDP transport for tests: a window of fixed size");
 MODULE_LICENSE("GPL");

@@ -50,48 +50,56 @@ def without_ipv6():
             file.write("1")
 
 
-class Bridge:
+class Switch:
     """@net: which of the guests' NICs is on it"""
-    name = "bridge"
-    title = "bridge, tap, vhost-net"
 
     def __init__(self, net):
         self.net = net
+
+
+class Taps(Switch):
+    """Its ports are taps, whose names begin with @tap."""
+    tap = None
+
+    def add_tap(self, i):
+        dev = "%s%d" % (self.tap, i)
+        run("ip tuntap add %s mode tap vnet_hdr" % dev)
+        run("ip link set %s up" % dev)
+        return dev
+
+    def nic(self, i):
+        """QEMU's words for the host's side of a guest's NIC"""
+        return "ifname=%s%d,script=no,downscript=no,vhost=on" % (self.tap, i), ()
+
+    # The device of a tap receives what the guest sends.
+    def taken(self):
+        return sum(counter("%s%d" % (self.tap, i), "rx_packets") for i in SOURCES)
+
+    def passed(self):
+        return counter("%s%d" % (self.tap, SINK), "tx_packets")
+
+    def dropped(self):
+        return counter("%s%d" % (self.tap, SINK), "tx_dropped")
+
+
+class Bridge(Taps):
+    name = "bridge"
+    title = "bridge, tap, vhost-net"
+    tap = "t"
 
     def build(self):
         run("ip link add br0 type bridge")
         run("ip link set br0 up")
         for i in ALL:
-            run("ip tuntap add t%d mode tap vnet_hdr" % i)
-            run("ip link set t%d master br0 up" % i)
+            tap = self.add_tap(i)
+            run("ip link set %s master br0" % tap)
             # It learns; but the first frame would be flooded.
-            run("bridge fdb replace %s dev t%d master static" % (mac(i, self.net), i))
-
-    @staticmethod
-    def nic(i):
-        """QEMU's words for the host's side of a guest's NIC"""
-        return "ifname=t%d,script=no,downscript=no,vhost=on" % i, ()
-
-    # The device of a tap receives what the guest sends.
-    @staticmethod
-    def taken():
-        return sum(counter("t%d" % i, "rx_packets") for i in SOURCES)
-
-    @staticmethod
-    def passed():
-        return counter("t%d" % SINK, "tx_packets")
-
-    @staticmethod
-    def dropped():
-        return counter("t%d" % SINK, "tx_dropped")
+            run("bridge fdb replace %s dev %s master static" % (mac(i, self.net), tap))
 
 
-class Zswitch:
+class Zswitch(Switch):
     name = "zswitch"
     title = "zswitch, vhost-net"
-
-    def __init__(self, net):
-        self.net = net
 
     def build(self):
         run("modprobe zvtap")
@@ -121,50 +129,27 @@ class Zswitch:
         return sum(v for p in self.ports() for k, v in p.items() if k.startswith("drop_"))
 
 
-class OpenVswitch:
+class OpenVswitch(Taps):
     """Its kernel's datapath, with the flows that its daemon would set on their first frames"""
     name = "openvswitch"
     title = "Open vSwitch, tap, vhost-net"
-
-    def __init__(self, net):
-        self.net = net
+    tap = "o"
 
     def build(self):
         run("ovs-dpctl add-dp ovs0")
         for i in ALL:
-            run("ip tuntap add o%d mode tap vnet_hdr" % i)
-            run("ip link set o%d up" % i)
-            run("ovs-dpctl add-if ovs0 o%d" % i)
+            run("ovs-dpctl add-if ovs0 " + self.add_tap(i))
         number = {name: n for n, name in re.findall(r"port (\d+): (\w+)", run("ovs-dpctl show ovs0"))}
         for i in SOURCES:
             flow = "in_port(%s),eth(src=%s,dst=%s),eth_type(0x0800),ipv4(frag=no)" % (
                 number["o%d" % i], mac(i, self.net), mac(SINK, self.net))
             run("ovs-dpctl add-flow ovs0 %s %s" % (flow, number["o%d" % SINK]))
 
-    @staticmethod
-    def nic(i):
-        return "ifname=o%d,script=no,downscript=no,vhost=on" % i, ()
 
-    @staticmethod
-    def taken():
-        return sum(counter("o%d" % i, "rx_packets") for i in SOURCES)
-
-    @staticmethod
-    def passed():
-        return counter("o%d" % SINK, "tx_packets")
-
-    @staticmethod
-    def dropped():
-        return counter("o%d" % SINK, "tx_dropped")
-
-
-class Macvtap:
+class Macvtap(Switch):
     """Frames between macvtaps of one device pass that device's receive path."""
     name = "macvtap"
     title = "macvtap, vhost-net"
-
-    def __init__(self, net):
-        self.net = net
 
     def build(self):
         run("ip link add md0 type dummy")

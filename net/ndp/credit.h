@@ -34,6 +34,7 @@
  * @trimmed_in:	of them, trimmed
  * @pushed_in:	packets of first windows that arrived in this epoch
  * @pushed_in_prev: and in the one before
+ * @pushed_bytes: on the link, of those that arrived whole in this epoch
  * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
  *		the port was drained
  * @rcu:	for lookups
@@ -58,6 +59,7 @@ struct ndp_pullq {
 	u32			trimmed_in;
 	u32			pushed_in;
 	u32			pushed_in_prev;
+	u64			pushed_bytes;
 	u32			pushed_trimmed_in;
 	struct rcu_head		rcu;
 };
@@ -163,7 +165,7 @@ void ndp_pull_forget_turns(struct ndp_sock *np);
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed, u32 len);
 u64 ndp_pull_rate(struct ndp_sock *np);
 
 #endif /* _NDP_CREDIT_H */

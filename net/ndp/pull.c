@@ -28,6 +28,11 @@
  * they are over, and as many were trimmed as the queue holds, some pulls are left out,
  * which drains it and leaves the link busy.
  *
+ * Short messages are pushed, and stand in that queue before what is pulled at the same time:
+ * pulls at the link's pace would keep it there, and every message would add to it.  The clock
+ * is charged for them a round trip later, unless there are so many that they must be first
+ * windows that meet.
+ *
  * Loopback is not paced; the receive buffer bounds what is under way.
  *
  * Non-goals: which packets of one connection are pulled first.
@@ -48,6 +53,14 @@
 
 /* How many more DATA packets must come by other devices before a connection moves. */
 #define NDP_PULL_MOVE		64
+
+/*
+ * What is pushed while that many times as much is pulled is short messages, and more is
+ * first windows that meet.
+ */
+#define NDP_PUSHED_PART		4
+/* More than that, an epoch's count of pushed bytes is of a link on which nothing is pulled. */
+#define NDP_PUSHED_BYTES	((u64)SZ_1G)
 
 #define NDP_SHARE_FULL		1024
 #define NDP_SHARE_MIN		(NDP_SHARE_FULL / 16)
@@ -131,10 +144,16 @@ static u32 ndp_pull_len(const struct ndp_sock *np)
 	return min(ps->trimmed_bytes, np->rcv_mss);
 }
 
+/* Bytes that a packet of the connection takes on the link beside its payload. */
+static u32 ndp_wire_overhead(const struct ndp_sock *np)
+{
+	return ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD;
+}
+
 static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 {
 	u64 rate = ndp_pull_rate(np);
-	u64 bits = 8 * (ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD);
+	u64 bits = 8 * ndp_wire_overhead(np);
 	u32 len = ndp_pull_len(np);
 	struct ndp_pull_cost cost = {
 		.full = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
@@ -692,6 +711,20 @@ static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.full;
 }
 
+/*
+ * Leave out pulls for what was pushed in this epoch, at @rate bits a second.  A clock that
+ * is behind has left them out already: nothing waits in the port's queue then.
+ * Context: q->lock held.
+ */
+static void ndp_pullq_charge_pushed(struct ndp_pullq *q, struct ndp_pull_cost cost, u64 rate)
+{
+	u64 time = div64_u64(8 * min(q->pushed_bytes, NDP_PUSHED_BYTES) * NSEC_PER_SEC, rate);
+
+	if (time <= q->pulled_in * cost.full / NDP_PUSHED_PART)
+		q->next += time;
+	q->pushed_bytes = 0;
+}
+
 /* Adapt the pull rate to what a round trip's arrivals say.  Context: q->lock held. */
 static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 {
@@ -713,20 +746,24 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
  * @np:		connection
  * @pulled:	sent for a pull, not in a first window
  * @trimmed:	without its payload
+ * @len:	of its payload
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed, u32 len)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q = ps->q;
+	struct ndp_pull_cost cost;
 	u64 now;
 
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	if (!pulled && !trimmed)
+	if (!pulled && !trimmed) {
 		ps->turns_taken++;
+		q->pushed_bytes += ndp_wire_overhead(np) + len;
+	}
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
@@ -736,8 +773,10 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	now = ktime_get_ns();
 	if (now < q->epoch_end)
 		goto out;
+	cost = ndp_pull_cost(np);
 	if (!q->pushed_in)
-		ndp_pullq_drain(q, ndp_pull_cost(np), now);
+		ndp_pullq_drain(q, cost, now);
+	ndp_pullq_charge_pushed(q, cost, ndp_pull_rate(np));
 	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:

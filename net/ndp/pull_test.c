@@ -189,6 +189,31 @@ static void ndp_pull_test_headers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
 }
 
+/* Short messages have their time as well; first windows that meet have no part of the pulls. */
+static void ndp_pull_test_pushed(struct kunit *test)
+{
+	const struct ndp_pull_cost cost = { .packet = 7200, .full = 7200, .header = 80 };
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_pullq *q = &t->q;
+
+	q->next = 1000000;
+	q->pulled_in = 16;
+	q->pushed_bytes = 2000;
+	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
+	/* Once */
+	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
+	q->pushed_bytes = 5 * 9000;
+	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
+	KUNIT_EXPECT_EQ(test, q->pushed_bytes, 0ULL);
+	/* Of a link that was idle for long */
+	q->pushed_bytes = U64_MAX / 8;
+	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
+}
+
 static void ndp_pull_test_sizes_are(struct kunit *test, struct ndp_sock *np, const u32 *sizes,
 				    int n)
 {
@@ -237,6 +262,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_low_share),
 	KUNIT_CASE(ndp_pull_test_pace),
 	KUNIT_CASE(ndp_pull_test_headers),
+	KUNIT_CASE(ndp_pull_test_pushed),
 	KUNIT_CASE(ndp_pull_test_sizes),
 	{}
 };

@@ -691,22 +691,26 @@ static bool happened(const char *const *names, int n)
 	return all;
 }
 
+/* Do the connections use that transport? */
+static bool over(const char *transport)
+{
+	const char *name = getenv("NDP_TRANSPORT");
+
+	return !strcmp(name ?: "ndp", transport);
+}
+
 /* Of NDP @pulls; of others what their receivers tell their senders. */
 static const char *own_of(const char *pulls)
 {
-	const char *transport = getenv("NDP_TRANSPORT");
-
-	if (!transport)
+	if (over("ndp"))
 		return pulls;
-	return strcmp(transport, "mprdma") ? "SignalIn" : "EceIn";
+	return over("mprdma") ? "EceIn" : "SignalIn";
 }
 
 /* What a receiver refuses: DCQCN's takes packets in order alone, and others seldom come to it. */
 static const char *refused(void)
 {
-	const char *transport = getenv("NDP_TRANSPORT");
-
-	return transport && !strcmp(transport, "dcqcn") ? "EarlyIn" : "NoRoomIn";
+	return over("dcqcn") ? "EarlyIn" : "NoRoomIn";
 }
 
 TEST_F_TIMEOUT(fuzz, accidents, LONG)

@@ -150,8 +150,12 @@ ip_near() { ip -n "$NEAR" "$@"; }
 ip_far() { ip -n "$FAR" "$@"; }
 set_wire() { ip_near link set h0 type netwire "$@"; }
 
-# stat NS DEV NAME: a counter of ethtool -S
-stat() { in_ns "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'; }
+# stat NS DEV NAME...: the sum of such counters of ethtool -S
+stat() {
+	in_ns "$1" ethtool -S "$2" | awk -v names=" ${*:3} " -v wanted=$(($# - 2)) '
+		index(names, " " substr($1, 1, length($1) - 1) " ") { sum += $2; found++ }
+		END { if (found == wanted) print sum }'
+}
 # shown NS DEV: a cable's parameters as ip prints them
 shown() { ip -n "$1" -d link show "$2" | sed -nE 's/.*netwire (.*ber-mode [a-z]+).*/\1/p'; }
 speed() { in_ns "$1" ethtool "$2" | sed -n 's/.*Speed: //p'; }
@@ -199,13 +203,8 @@ same_bytes() {
 
 # settled N: N frames from h0 are all accounted for at s0, or found no memory at h0
 settled() {
-	local lost n
-
-	lost=$(stat "$NEAR" h0 tx_nomem)
-	for n in rx_frames rx_ber_lost rx_oversize rx_nomem; do
-		lost=$((lost + $(stat "$FAR" s0 $n)))
-	done
-	[ "$(stat "$NEAR" h0 tx_frames)" -eq "$1" ] && [ $lost -eq "$1" ]
+	sent "$1" && [ $(($(stat "$NEAR" h0 tx_nomem) +
+		$(stat "$FAR" s0 rx_frames rx_ber_lost rx_oversize rx_nomem))) -eq "$1" ]
 }
 
 all_settled() { settled "$(stat "$NEAR" h0 tx_frames)"; }
@@ -468,8 +467,7 @@ test_flight() {
 
 # All frames that left h0 for s0, by what became of them
 arrived_or_lost() {
-	echo $(($(stat "$FAR" s0 rx_frames) + $(stat "$NEAR" h0 tx_lost_in_flight) +
-		$(stat "$NEAR" h0 tx_nomem)))
+	echo $(($(stat "$FAR" s0 rx_frames) + $(stat "$NEAR" h0 tx_lost_in_flight tx_nomem)))
 }
 
 # The shortest frames: 300 of them are 25 kB on the wire, and no less than 170 kB of

@@ -415,6 +415,51 @@ TEST_F(flow, nothing_is_owed_below_a_gap)
 	close_hard(self->t.a);
 }
 
+/* DATA from the near end once the far one has answered, and how many of it could open. */
+static bool answered;
+static unsigned long behind, openings;
+
+static void watch_openings(struct packet *p)
+{
+	if (p->from == FAR) {
+		answered = true;
+	} else if (answered && ndp_type(p) == DATA) {
+		behind++;
+		openings += !!(ndp_of(p)->flags & SYN);
+	}
+	pass(p);
+}
+
+/*
+ * A transport without pulls pushes all that it sends.  None of that opens a connection once
+ * there is one, or what comes late would open it again.
+ */
+TEST_F_TIMEOUT(flow, only_an_opening_opens, LONG)
+{
+	struct stream t = { 0 };
+	int id;
+
+	ASSERT_EQ(0, shell("modprobe ndp_fixed"));
+	answered = false;
+	behind = 0;
+	openings = 0;
+	meddle = watch_openings;
+	t.s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, setsockopt(t.s, SOL_NDP, NDP_TRANSPORT, "fixed", 5));
+	ASSERT_EQ(0, connect_to(t.s, port));
+	id = 4712;
+	ASSERT_EQ(sizeof(id), send(t.s, &id, sizeof(id), 0));
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	t.a = let_in(self->l, &id);
+	ASSERT_LE(0, t.a);
+	EXPECT_TRUE(to_the_end(&t, 100000));
+	printf("# %lu DATA packets behind the opening\n", behind);
+	EXPECT_LT(50, behind);
+	EXPECT_EQ(0, openings);
+	close(t.s);
+	close(t.a);
+}
+
 /* Who reads again says so at once, and who writes then waits for nothing. */
 TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
 {

@@ -520,6 +520,8 @@ static int new_socket(const struct host *h, enum proto proto)
 {
 	int type = proto == PROTO_MESSAGES ? SOCK_SEQPACKET : SOCK_STREAM;
 	int family = h->addr.any.sa_family;
+	/* Says that somebody waits for the last ACK, which is then sent at once. */
+	const struct linger linger = { .l_onoff = opt.acked, .l_linger = 10 };
 	int iw = opt.iw, one = 1, fd;
 
 	if (setns(h->ns, CLONE_NEWNET))
@@ -532,6 +534,8 @@ static int new_socket(const struct host *h, enum proto proto)
 			    proto == PROTO_MPTCP ? IPPROTO_MPTCP : 0);
 	if (fd < 0)
 		err(EXIT_FAILURE, "socket of %s", proto_names[proto]);
+	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)))
+		err(EXIT_FAILURE, "linger");
 	if (proto == PROTO_DCTCP &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5))
 		err(EXIT_FAILURE, "dctcp");

@@ -18,7 +18,7 @@
  * @dev:	device, not held: removed when it unregisters
  * @ref:	table and connections
  * @link:	its link, held
- * @headers:	packets without payload that arrived since the last pull
+ * @unpulled:	bytes on the link that arrived since the last pull and no pull stands for
  * @lock:	guards what follows
  * @round:	connections that have earned pulls, by class, the first served
  *		first; those of a class in turn
@@ -34,7 +34,6 @@
  * @trimmed_in:	of them, trimmed
  * @pushed_in:	packets of first windows that arrived in this epoch
  * @pushed_in_prev: and in the one before
- * @pushed_bytes: on the link, of those that arrived whole in this epoch
  * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
  *		the port was drained
  * @rcu:	for lookups
@@ -44,7 +43,7 @@ struct ndp_pullq {
 	struct net_device	*dev;
 	refcount_t		ref;
 	struct ndp_link		*link;
-	atomic_t		headers;
+	atomic_t		unpulled;
 
 	spinlock_t		lock;		/* all below */
 	struct list_head	round[NDP_PULL_CLASSES];
@@ -59,7 +58,6 @@ struct ndp_pullq {
 	u32			trimmed_in;
 	u32			pushed_in;
 	u32			pushed_in_prev;
-	u64			pushed_bytes;
 	u32			pushed_trimmed_in;
 	struct rcu_head		rcu;
 };
@@ -162,10 +160,10 @@ void ndp_pull_more(struct ndp_sock *np, bool tell);
 void ndp_send_pull(struct ndp_sock *np);
 void ndp_pull_reorder(struct ndp_sock *np);
 void ndp_pull_forget_turns(struct ndp_sock *np);
-void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
+void ndp_pull_unpulled(struct ndp_sock *np, const struct net_device *dev, u32 len);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed, u32 len);
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
 u64 ndp_pull_rate(struct ndp_sock *np);
 
 #endif /* _NDP_CREDIT_H */

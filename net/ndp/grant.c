@@ -48,6 +48,11 @@ static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 	ps->behind = ps->said;
 }
 
+static void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
+{
+	ndp_pull_unpulled(np, dev, 0);
+}
+
 /* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */
 static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			     const struct net_device *dev, enum ndp_arrival how)
@@ -65,8 +70,10 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			 ntohl(nh->psn) == np->rcv_nxt)
 			ps->low_waits = true;
 		if (how != NDP_ARRIVED_WHOLE)
-			ndp_pull_header(np, dev);
-		ndp_pull_feedback(np, !pushed, how != NDP_ARRIVED_WHOLE, ntohs(nh->len));
+			ndp_pull_unpulled(np, dev, 0);
+		else if (pushed && (np->rcv_last || nh->flags & NDP_F_LAST))
+			ndp_pull_unpulled(np, dev, ntohs(nh->len));
+		ndp_pull_feedback(np, !pushed, how != NDP_ARRIVED_WHOLE);
 	}
 	if (!pushed && np->promised)
 		np->promised--;

@@ -28,10 +28,10 @@
  * they are over, and as many were trimmed as the queue holds, some pulls are left out,
  * which drains it and leaves the link busy.
  *
- * Short messages are pushed, and stand in that queue before what is pulled at the same time:
- * pulls at the link's pace would keep it there, and every message would add to it.  The clock
- * is charged for them a round trip later, unless there are so many that they must be first
- * windows that meet.
+ * What no pull stands for takes the link's time too: headers, and packets that are pushed and
+ * earn no pull, as short messages.  It stands in that queue before what is pulled at the same
+ * time, pulls at the link's pace would keep it there, and every message would add to it.  So
+ * each pull pays for what of it arrived since the last one, at most a packet's time.
  *
  * Loopback is not paced; the receive buffer bounds what is under way.
  *
@@ -53,14 +53,6 @@
 
 /* How many more DATA packets must come by other devices before a connection moves. */
 #define NDP_PULL_MOVE		64
-
-/*
- * What is pushed while that many times as much is pulled is short messages, and more is
- * first windows that meet.
- */
-#define NDP_PUSHED_PART		4
-/* More than that, an epoch's count of pushed bytes is of a link on which nothing is pulled. */
-#define NDP_PUSHED_BYTES	((u64)SZ_1G)
 
 #define NDP_SHARE_FULL		1024
 #define NDP_SHARE_MIN		(NDP_SHARE_FULL / 16)
@@ -114,7 +106,7 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 struct ndp_pull_cost {
 	u64	packet;		/* that it elicits */
 	u64	full;		/* of a full one */
-	u64	header;		/* of one that was trimmed */
+	u64	mib;		/* of a mebibyte */
 };
 
 /*
@@ -150,19 +142,21 @@ static u32 ndp_wire_overhead(const struct ndp_sock *np)
 	return ndp_outer_len(np) + NDP_HDR_LEN + NDP_ETH_OVERHEAD;
 }
 
+static u64 ndp_pull_time(u64 mib, u32 bytes)
+{
+	return bytes * mib >> 20;
+}
+
 static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 {
-	u64 rate = ndp_pull_rate(np);
-	u64 bits = 8 * ndp_wire_overhead(np);
-	u32 len = ndp_pull_len(np);
-	struct ndp_pull_cost cost = {
-		.full = div64_u64((bits + 8ULL * np->rcv_mss) * NSEC_PER_SEC, rate),
-		.header = div64_u64(bits * NSEC_PER_SEC, rate),
-	};
+	u64 mib = div64_u64(8ULL * SZ_1M * NSEC_PER_SEC, ndp_pull_rate(np));
+	u32 overhead = ndp_wire_overhead(np);
 
-	cost.packet = len == np->rcv_mss ? cost.full :
-		      div64_u64((bits + 8ULL * len) * NSEC_PER_SEC, rate);
-	return cost;
+	return (struct ndp_pull_cost) {
+		.packet = ndp_pull_time(mib, overhead + ndp_pull_len(np)),
+		.full = ndp_pull_time(mib, overhead + np->rcv_mss),
+		.mib = mib,
+	};
 }
 
 /* A pull elicits that packet. */
@@ -270,18 +264,20 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 }
 
 /*
- * Charge one pull: the packet, and the headers that shared the link, which is a
- * hundredth of it where data goes both ways.  A late timer may catch up, an idle
- * queue may not.
+ * Charge one pull: the packet, and what arrived since the last one and no pull stands for:
+ * headers are a hundredth of it where data goes both ways.  What arrived while the queue was
+ * idle has passed.  A late timer may catch up, an idle queue may not.
  */
 static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			     u64 now, bool late)
 {
 	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.full : 0;
-	u64 headers = atomic_xchg(&q->headers, 0) * cost.header;
+	u32 unpulled = atomic_xchg(&q->unpulled, 0);
 
+	if (q->next + NDP_PULL_BATCH * cost.full < now)
+		unpulled = 0;
 	q->next = max(q->next, now - min(now, slack)) + cost.packet +
-		  min(headers, cost.full);
+		  min(ndp_pull_time(cost.mib, unpulled), cost.full);
 }
 
 /*
@@ -685,20 +681,21 @@ void ndp_pull_forget_turns(struct ndp_sock *np)
 }
 
 /**
- * ndp_pull_header - a packet without payload has arrived
+ * ndp_pull_unpulled - a packet has arrived that no pull stands for
  * @np:		connection
  * @dev:	device
+ * @len:	of its payload
  *
  * Context: np->lock held, RCU read side; the caller has a reference.
  */
-void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
+void ndp_pull_unpulled(struct ndp_sock *np, const struct net_device *dev, u32 len)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	if (!ndp_pull_has_device(np))
 		ndp_pull_attach(np, dev);
 	if (ps->q)
-		atomic_inc(&ps->q->headers);
+		atomic_add(ndp_wire_overhead(np) + len, &ps->q->unpulled);
 }
 
 /* First windows have ended: let the port's queue drain.  Context: q->lock held. */
@@ -709,20 +706,6 @@ static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
 		return;
 	q->pushed_trimmed_in = 0;
 	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.full;
-}
-
-/*
- * Leave out pulls for what was pushed in this epoch, at @rate bits a second.  A clock that
- * is behind has left them out already: nothing waits in the port's queue then.
- * Context: q->lock held.
- */
-static void ndp_pullq_charge_pushed(struct ndp_pullq *q, struct ndp_pull_cost cost, u64 rate)
-{
-	u64 time = div64_u64(8 * min(q->pushed_bytes, NDP_PUSHED_BYTES) * NSEC_PER_SEC, rate);
-
-	if (time <= q->pulled_in * cost.full / NDP_PUSHED_PART)
-		q->next += time;
-	q->pushed_bytes = 0;
 }
 
 /* Adapt the pull rate to what a round trip's arrivals say.  Context: q->lock held. */
@@ -746,24 +729,20 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
  * @np:		connection
  * @pulled:	sent for a pull, not in a first window
  * @trimmed:	without its payload
- * @len:	of its payload
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed, u32 len)
+void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q = ps->q;
-	struct ndp_pull_cost cost;
 	u64 now;
 
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	if (!pulled && !trimmed) {
+	if (!pulled && !trimmed)
 		ps->turns_taken++;
-		q->pushed_bytes += ndp_wire_overhead(np) + len;
-	}
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
@@ -773,10 +752,8 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed, u32 len)
 	now = ktime_get_ns();
 	if (now < q->epoch_end)
 		goto out;
-	cost = ndp_pull_cost(np);
 	if (!q->pushed_in)
-		ndp_pullq_drain(q, cost, now);
-	ndp_pullq_charge_pushed(q, cost, ndp_pull_rate(np));
+		ndp_pullq_drain(q, ndp_pull_cost(np), now);
 	ndp_pullq_adapt_rate(q);
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:

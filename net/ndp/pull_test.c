@@ -151,8 +151,8 @@ static void ndp_pull_test_low_share(struct kunit *test)
 /* Idle time is not saved up, a late timer makes up for a batch at most. */
 static void ndp_pull_test_pace(struct kunit *test)
 {
-	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .header = 1 };
-	const struct ndp_pull_cost less = { .packet = 10, .full = 100, .header = 1 };
+	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 1 << 20 };
+	const struct ndp_pull_cost less = { .packet = 10, .full = 100, .mib = 1 << 20 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
@@ -173,45 +173,26 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 100ULL);
 }
 
-/* Headers have their time on the link, but no more than a packet's in all. */
-static void ndp_pull_test_headers(struct kunit *test)
+/* What no pull stands for has its time on the link, but no more than a packet's in all. */
+static void ndp_pull_test_unpulled(struct kunit *test)
 {
-	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .header = 2 };
-	struct ndp_pull_test *t = ndp_pull_test_new(test);
-	struct ndp_pullq *q = &t->q;
-
-	atomic_set(&q->headers, 7);
-	ndp_pullq_charge(q, cost, 1000000, false);
-	KUNIT_EXPECT_EQ(test, q->next, 1000114ULL);
-	KUNIT_EXPECT_EQ(test, atomic_read(&q->headers), 0);
-	atomic_set(&q->headers, 100000);
-	ndp_pullq_charge(q, cost, 1000000, false);
-	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
-}
-
-/* Short messages have their time as well; first windows that meet have no part of the pulls. */
-static void ndp_pull_test_pushed(struct kunit *test)
-{
-	const struct ndp_pull_cost cost = { .packet = 7200, .full = 7200, .header = 80 };
+	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 2 << 20 };
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
 
 	q->next = 1000000;
-	q->pulled_in = 16;
-	q->pushed_bytes = 2000;
-	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
-	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
-	/* Once */
-	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
-	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
-	q->pushed_bytes = 5 * 9000;
-	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
-	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
-	KUNIT_EXPECT_EQ(test, q->pushed_bytes, 0ULL);
-	/* Of a link that was idle for long */
-	q->pushed_bytes = U64_MAX / 8;
-	ndp_pullq_charge_pushed(q, cost, 10 * (u64)NSEC_PER_SEC);
-	KUNIT_EXPECT_EQ(test, q->next, 1001600ULL);
+	atomic_set(&q->unpulled, 7);
+	ndp_pullq_charge(q, cost, 1000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000114ULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&q->unpulled), 0);
+	atomic_set(&q->unpulled, 100000);
+	ndp_pullq_charge(q, cost, 1000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
+	/* What came while nothing was pulled has passed, however much it was. */
+	atomic_set(&q->unpulled, -7);
+	ndp_pullq_charge(q, cost, 2000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 2000100ULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&q->unpulled), 0);
 }
 
 static void ndp_pull_test_sizes_are(struct kunit *test, struct ndp_sock *np, const u32 *sizes,
@@ -261,8 +242,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_strict),
 	KUNIT_CASE(ndp_pull_test_low_share),
 	KUNIT_CASE(ndp_pull_test_pace),
-	KUNIT_CASE(ndp_pull_test_headers),
-	KUNIT_CASE(ndp_pull_test_pushed),
+	KUNIT_CASE(ndp_pull_test_unpulled),
 	KUNIT_CASE(ndp_pull_test_sizes),
 	{}
 };

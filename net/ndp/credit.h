@@ -33,7 +33,8 @@
  * @pulled_in:	pulled packets that arrived in this epoch
  * @trimmed_in:	of them, trimmed
  * @pushed_in:	packets of first windows that arrived in this epoch
- * @pushed_in_prev: and in the one before
+ * @pushed_trimmed_now:	of them, trimmed
+ * @pushed_in_prev: in the epoch before
  * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
  *		the port was drained
  * @rcu:	for lookups
@@ -57,6 +58,7 @@ struct ndp_pullq {
 	u32			pulled_in;
 	u32			trimmed_in;
 	u32			pushed_in;
+	u32			pushed_trimmed_now;
 	u32			pushed_in_prev;
 	u32			pushed_trimmed_in;
 	struct rcu_head		rcu;
@@ -160,7 +162,8 @@ void ndp_pull_more(struct ndp_sock *np, bool tell);
 void ndp_send_pull(struct ndp_sock *np);
 void ndp_pull_reorder(struct ndp_sock *np);
 void ndp_pull_forget_turns(struct ndp_sock *np);
-void ndp_pull_unpulled(struct ndp_sock *np, const struct net_device *dev, u32 len);
+void ndp_pull_message(struct ndp_sock *np, u32 len);
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
 void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);

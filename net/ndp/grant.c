@@ -48,11 +48,6 @@ static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 	ps->behind = ps->said;
 }
 
-static void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
-{
-	ndp_pull_unpulled(np, dev, 0);
-}
-
 /* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */
 static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			     const struct net_device *dev, enum ndp_arrival how)
@@ -70,9 +65,7 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			 ntohl(nh->psn) == np->rcv_nxt)
 			ps->low_waits = true;
 		if (how != NDP_ARRIVED_WHOLE)
-			ndp_pull_unpulled(np, dev, 0);
-		else if (pushed && (np->rcv_last || nh->flags & NDP_F_LAST))
-			ndp_pull_unpulled(np, dev, ntohs(nh->len));
+			ndp_pull_header(np, dev);
 		ndp_pull_feedback(np, !pushed, how != NDP_ARRIVED_WHOLE);
 	}
 	if (!pushed && np->promised)
@@ -111,6 +104,8 @@ static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
 		ps->trimmed = 0;
 		ps->trimmed_bytes = 0;
 		ndp_pull_forget_turns(np);
+		if (ndp_was_pushed(nh) && how == NDP_ARRIVED_WHOLE)
+			ndp_pull_message(np, ntohs(nh->len));
 	}
 	ndp_earn_pull(np, ndp_was_pushed(nh), how != NDP_ARRIVED_WHOLE);
 }

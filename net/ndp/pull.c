@@ -28,8 +28,8 @@
  * they are over, and as many were trimmed as the queue holds, some pulls are left out,
  * which drains it and leaves the link busy.
  *
- * What no pull stands for takes the link's time too: headers, and packets that are pushed and
- * earn no pull, as short messages.  It stands in that queue before what is pulled at the same
+ * What no pull stands for takes the link's time too: headers, and pushed packets with which
+ * all has arrived, as short messages.  It stands in that queue before what is pulled at the same
  * time, pulls at the link's pace would keep it there, and every message would add to it.  So
  * each pull pays for what of it arrived since the last one, at most a packet's time.
  *
@@ -680,22 +680,43 @@ void ndp_pull_forget_turns(struct ndp_sock *np)
 	spin_unlock(&q->lock);
 }
 
+/* A packet has arrived that no pull stands for. */
+static void ndp_pull_unpulled(struct ndp_sock *np, u32 len)
+{
+	atomic_add(ndp_wire_overhead(np) + len, &ndp_pull(np)->q->unpulled);
+}
+
 /**
- * ndp_pull_unpulled - a packet has arrived that no pull stands for
+ * ndp_pull_message - all has arrived, with a packet that was pushed
+ * @np:		connection
+ * @len:	of its payload
+ *
+ * Not charged while first windows meet: pulls must begin before the last of those has
+ * arrived, or the link is idle after it.
+ *
+ * Context: np->lock held.
+ */
+void ndp_pull_message(struct ndp_sock *np, u32 len)
+{
+	struct ndp_pullq *q = ndp_pull(np)->q;
+
+	if (q && READ_ONCE(q->pushed_trimmed_now) * 4 <= READ_ONCE(q->pulled_in))
+		ndp_pull_unpulled(np, len);
+}
+
+/**
+ * ndp_pull_header - a packet without payload has arrived
  * @np:		connection
  * @dev:	device
- * @len:	of its payload
  *
  * Context: np->lock held, RCU read side; the caller has a reference.
  */
-void ndp_pull_unpulled(struct ndp_sock *np, const struct net_device *dev, u32 len)
+void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev)
 {
-	struct ndp_pull_state *ps = ndp_pull(np);
-
 	if (!ndp_pull_has_device(np))
 		ndp_pull_attach(np, dev);
-	if (ps->q)
-		atomic_add(ndp_wire_overhead(np) + len, &ps->q->unpulled);
+	if (ndp_pull(np)->q)
+		ndp_pull_unpulled(np, 0);
 }
 
 /* First windows have ended: let the port's queue drain.  Context: q->lock held. */
@@ -720,6 +741,7 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
 	q->pushed_in_prev = q->pushed_in;
 	q->pushed_in = 0;
+	q->pushed_trimmed_now = 0;
 	q->pulled_in = 0;
 	q->trimmed_in = 0;
 }
@@ -747,6 +769,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
 	q->pushed_trimmed_in += !pulled && trimmed;
+	q->pushed_trimmed_now += !pulled && trimmed;
 	if (q->pulled_in < NDP_SHARE_SAMPLE)
 		goto out;
 	now = ktime_get_ns();

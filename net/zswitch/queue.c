@@ -498,8 +498,10 @@ static void zsw_skip_rounds(struct zswitch_port *out, unsigned int prio)
 
 	list_for_each_entry(fifo, &out->active[prio], active)
 		rounds = min(rounds, max(-fifo->deficit, 0) / zsw_quantum(fifo));
+	/* A weight that changes meanwhile lets nobody out either. */
 	list_for_each_entry(fifo, &out->active[prio], active)
-		fifo->deficit += rounds * zsw_quantum(fifo);
+		if (fifo->deficit < 0)
+			fifo->deficit = min(fifo->deficit + rounds * zsw_quantum(fifo), 0);
 }
 
 /* Whose turn is it in a priority that has frames?  Who is alone owes nobody anything. */
@@ -526,6 +528,21 @@ static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int pr
 	}
 }
 
+/* The same of priorities.  Those that have no frames get out of theirs meanwhile. */
+static void zsw_skip_turns(struct zswitch_port *out, unsigned long prios)
+{
+	int rounds = INT_MAX;
+	unsigned int i;
+
+	for_each_set_bit(i, &prios, ZSWITCH_PRIOS)
+		rounds = min(rounds, max(-out->credit[i], 0) / ZSW_QUANTUM);
+	if (!rounds)
+		return;
+	for (i = 0; i < ZSWITCH_PRIOS; i++)
+		if (out->credit[i] < 0)
+			out->credit[i] = min(out->credit[i] + rounds * ZSW_QUANTUM, ZSW_QUANTUM);
+}
+
 /* Which of the priorities, of which one at least has frames?  Alone, it owes a frame at most. */
 static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
 {
@@ -534,6 +551,8 @@ static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
 		out->credit[out->turn] = max(out->credit[out->turn], 0);
 		return out->turn;
 	}
+	if (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0)
+		zsw_skip_turns(out, prios);
 	while (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0) {
 		out->turn = (out->turn + 1) % ZSWITCH_PRIOS;
 		if (out->credit[out->turn] <= 0)

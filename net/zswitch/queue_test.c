@@ -246,6 +246,50 @@ static void zsw_test_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own, 1);
 }
 
+/* Whose turn it is, quantum by quantum */
+static unsigned int zsw_test_next_prio(struct zswitch_port *out, u8 prios)
+{
+	while (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0) {
+		out->turn = (out->turn + 1) % ZSWITCH_PRIOS;
+		if (out->credit[out->turn] <= 0)
+			out->credit[out->turn] += ZSW_QUANTUM;
+	}
+	return out->turn;
+}
+
+/* Priorities that owe as much as a large frame: to skip rounds changes nothing. */
+static void zsw_test_turns(struct kunit *test)
+{
+	struct zswitch_port *out = ((struct zsw_test *)test->priv)->out[0];
+	u32 sent[ZSWITCH_PRIOS] = {}, lot = 1;
+	int credit[ZSWITCH_PRIOS];
+	unsigned int turn, prio;
+	int i, j;
+
+	for (i = 0; i < 4000; i++) {
+		memcpy(credit, out->credit, sizeof(credit));
+		turn = out->turn;
+		prio = zsw_test_next_prio(out, 0xa5);
+		swap(turn, out->turn);
+		for (j = 0; j < ZSWITCH_PRIOS; j++)
+			swap(credit[j], out->credit[j]);
+		KUNIT_ASSERT_EQ(test, zsw_next_prio(out, 0xa5), prio);
+		KUNIT_ASSERT_EQ(test, out->turn, turn);
+		for (j = 0; j < ZSWITCH_PRIOS; j++)
+			if (0xa5 & BIT(j))
+				KUNIT_ASSERT_EQ(test, out->credit[j], credit[j]);
+			else
+				KUNIT_ASSERT_LE(test, out->credit[j], ZSW_QUANTUM);
+		lot = lot * 1103515245 + 12345;
+		out->credit[prio] -= (lot >> 16) % 65000;
+		sent[prio] += (lot >> 16) % 65000;
+	}
+	for (j = 0; j < ZSWITCH_PRIOS; j++)
+		if (0xa5 & BIT(j))
+			KUNIT_EXPECT_LE(test, abs((int)(sent[j] - sent[0])),
+					65000 + 2 * ZSW_QUANTUM);
+}
+
 /* The input is full while no output's share is. */
 static void zsw_test_sleeps(struct kunit *test)
 {
@@ -347,6 +391,7 @@ static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_large),
 	KUNIT_CASE(zsw_test_debt),
 	KUNIT_CASE(zsw_test_alone),
+	KUNIT_CASE(zsw_test_turns),
 	KUNIT_CASE(zsw_test_sleeps),
 	KUNIT_CASE(zsw_test_overrun),
 	KUNIT_CASE(zsw_test_still),

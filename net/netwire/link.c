@@ -251,6 +251,7 @@ static int netwire_newlink(struct net_device *dev,
 			   struct netlink_ext_ack *extack)
 {
 	struct netwire_params params = netwire_defaults;
+	struct net *peer_net = rtnl_newlink_peer_net(nlp);
 	struct nlattr **data = nlp->data;
 	struct net_device *peer;
 	int err;
@@ -259,11 +260,15 @@ static int netwire_newlink(struct net_device *dev,
 		NL_SET_ERR_MSG(extack, "a cable has two ends: peer is missing");
 		return -EINVAL;
 	}
+	/* The core lets anyone's link have a peer in any namespace that has a process. */
+	if (!ns_capable(peer_net->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
+		return -EPERM;
+	}
 	err = netwire_parse(data, &params, extack);
 	if (err)
 		return err;
-	peer = netwire_create_peer(rtnl_newlink_peer_net(nlp),
-				   data[IFLA_NETWIRE_PEER], extack);
+	peer = netwire_create_peer(peer_net, data[IFLA_NETWIRE_PEER], extack);
 	if (IS_ERR(peer))
 		return PTR_ERR(peer);
 	if (!nlp->tb[IFLA_ADDRESS])

@@ -138,6 +138,7 @@ static int zvnic_register(struct net_device *dev, struct net_device *guest,
 static int zvnic_newlink(struct net_device *dev, struct rtnl_newlink_params *nlp,
 			 struct netlink_ext_ack *extack)
 {
+	struct net *peer_net = rtnl_newlink_peer_net(nlp);
 	struct nlattr **data = nlp->data;
 	struct net_device *guest;
 
@@ -145,7 +146,12 @@ static int zvnic_newlink(struct net_device *dev, struct rtnl_newlink_params *nlp
 		NL_SET_ERR_MSG(extack, "a vNIC has two ends: peer, the guest's, is missing");
 		return -EINVAL;
 	}
-	guest = zvnic_create_guest(rtnl_newlink_peer_net(nlp), data[IFLA_ZVNIC_PEER], extack);
+	/* The core lets anyone's link have a peer in any namespace that has a process. */
+	if (!ns_capable(peer_net->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
+		return -EPERM;
+	}
+	guest = zvnic_create_guest(peer_net, data[IFLA_ZVNIC_PEER], extack);
 	if (IS_ERR(guest))
 		return PTR_ERR(guest);
 	if (!nlp->tb[IFLA_ADDRESS])

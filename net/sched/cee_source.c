@@ -161,7 +161,7 @@ EXPORT_SYMBOL_GPL(cee_source_classify);
  * Context: bottom halves are off, RCU.
  * Return: what cee_ingress_uncharge() wants; NULL if the device does not answer for this
  * priority, since it has no sch_cee or the priority is not lossless; -ENOBUFS if it does
- * and its headroom is full: the frame is lost.
+ * and its headroom is full, -ENOMEM if there is no memory: the frame is lost.
  */
 struct cee_set *cee_ingress_charge(struct net_device *dev, unsigned int prio, u32 len)
 {
@@ -172,7 +172,7 @@ struct cee_set *cee_ingress_charge(struct net_device *dev, unsigned int prio, u3
 		return NULL;
 	set = cee_set_get(dev, dev->ifindex);
 	if (!set)
-		return ERR_PTR(-ENOBUFS);
+		return ERR_PTR(-ENOMEM);
 	if (set->n && cee_charge(set, prio, len))
 		return set;
 	cee_set_put(set);

@@ -158,7 +158,8 @@ static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *de
 	} else if (READ_ONCE(cfg->wire_lossless)) {
 		debt->charge = cee_ingress_charge(in->dev, debt->prio, debt->size);
 		if (IS_ERR(debt->charge))
-			return ZSWITCH_STAT_DROP_HEADROOM;
+			return PTR_ERR(debt->charge) == -ENOMEM ? ZSWITCH_STAT_DROP_NOMEM :
+								  ZSWITCH_STAT_DROP_HEADROOM;
 		if (debt->charge)
 			debt->class = ZSW_WIRE;
 	}

@@ -37,6 +37,8 @@ if VIRTUAL or os.environ.get("NDP_FULL"):
 RATE, BITS = ("1gbit", 10**9) if VIRTUAL else ("5mbit", 5 * 10**6)
 # A peer in software, on a machine that is slow: what it sends in 20 ms
 SLACK = "" if VIRTUAL else " ring 200k"
+# All that a host sends in lossless(), and more: however late a peer obeys, no more comes.
+ALL = "" if VIRTUAL else " ring 2m"
 SIZE = 1400
 IPV6_TCLASS, IPV6, SO_PRIORITY = 67, 41, 12
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
@@ -344,12 +346,12 @@ def told(name):
 def forwarding():
     for mode, options in WAYS:
         build(mode)
-        ports(options)
+        ports(options + ALL)
         lossless(mode, mode)
         destroy()
     build("route", "veth")
     # veth has no rate of its own; a bridge between would hand its frames on at once
-    ports("rate %s ring 400k" % RATE)
+    ports("rate %s" % RATE + (ALL or " ring 400k"))
     lossless("veth", "route")
     destroy()
 

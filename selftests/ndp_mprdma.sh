@@ -14,7 +14,7 @@
 
 require_program python3 ndp_bench ethtool
 require_module ndp ndp_mprdma sch_cee
-tap_plan 38
+tap_plan 40
 
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
@@ -114,6 +114,21 @@ say "$(of fair "[round(x['gbps'], 2) for x in f]")"
 # Of 10 Gb/s 9.33 are payload.
 exact "each has 95 % of its link, of the payload's share" \
 	true_of fair "min(x['gbps'] for x in f) > 8.86"
+
+# A lone flow whose paths are each a quarter of its link fills them all: a path whose queue is
+# the longest, by less than a port's marks allow, is slow and no more than that.
+for s in 0 1 2 3; do
+	ip -n "${LEAF[0]}" link set "u$s" type netwire rate 2500mbit
+	ip -n "${SPINE[s]}" link set d1 type netwire rate 2500mbit
+done
+matrix 0 0-\>4
+bench lone -f "$TMP/matrix" -t 40 -w 10
+say "lone: Gb/s, sent again, disorder $(of lone "[(round(x['gbps'], 2), x['retrans'], x['ooo']) for x in f]")"
+exact "a lone flow over four paths of a quarter each: 95 %" true_of lone "f[0]['gbps'] > 0.95 * 9.336"
+exact "and nothing is taken for lost" true_of lone "f[0]['retrans'] == 0"
+on_paths rate 10gbit
+ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
+ip -n "${SPINE[3]}" link set d1 type netwire rate 10gbit
 
 # A third of the receiver's slots
 parameter slots 16

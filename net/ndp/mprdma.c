@@ -17,7 +17,7 @@
  * packet, and NACKs what is further ahead.
  *
  * Recovery (section 3.5).  Such a NACK tells that a packet is lost, and so does whatever
- * left more than delta packets after it and was answered.  It is sent again before anything
+ * left more than slots packets after it and was answered.  It is sent again before anything
  * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
  * packet that is out for longer than a round trip may take, while answers came, is lost as
  * well.  When for that time nothing came at all, the oldest packet is, and goes by another
@@ -44,8 +44,10 @@
  *   or the peer's room is what limits.  What may leave and cannot is kept, with its path.
  * - The paper's sender, which knows little of what has arrived, sends again all that is not
  *   acknowledged cumulatively, after a NACK.  This one knows each packet, and in what order
- *   they left, retransmissions too.  It need not wait for a NACK: that a path is slow by more
- *   than delta has the same price for the window.
+ *   they left, retransmissions too.  It need not wait for a NACK.  But what is between delta
+ *   and slots behind has only a slow path: sent again, all that the path carries would be, and
+ *   nothing were left to come back by it.  A lone flow, whose paths are each much slower than
+ *   its own link, would lose path after path so, until delta is more time than a port's queue.
  * - Without PFC packets are dropped.  A loss takes one from the window, the place that the
  *   packet had in it, as a slow path's ACK does: where nobody marks, losses keep it
  *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
@@ -559,7 +561,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	mp->good = ndp_path_from_wire(np, nh->echo_path);
 	mprdma_round(np, mp, now);
 	if (mprdma_judge(np, mp, nh, news)) {
-		mprdma_lose(np, mp, mp->ooh_seq - READ_ONCE(delta));
+		mprdma_lose(np, mp, mp->ooh_seq - READ_ONCE(slots));
 		mprdma_clock(np, mp, mp->good, now);
 	}
 	mprdma_wait(np, mp, now);

@@ -17,7 +17,7 @@
  * packet, and NACKs what is further ahead.
  *
  * Recovery (section 3.5).  Such a NACK tells that a packet is lost, and so does whatever
- * left more than slots packets after it and was answered.  It is sent again before anything
+ * left more than delta packets after it and was answered.  It is sent again before anything
  * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
  * packet that is out for longer than a round trip may take, while answers came, is lost as
  * well.  When for that time nothing came at all, the oldest packet is, and goes by another
@@ -44,10 +44,13 @@
  *   or the peer's room is what limits.  What may leave and cannot is kept, with its path.
  * - The paper's sender, which knows little of what has arrived, sends again all that is not
  *   acknowledged cumulatively, after a NACK.  This one knows each packet, and in what order
- *   they left, retransmissions too.  It need not wait for a NACK.  But what is between delta
- *   and slots behind has only a slow path: sent again, all that the path carries would be, and
- *   nothing were left to come back by it.  A lone flow, whose paths are each much slower than
- *   its own link, would lose path after path so, until delta is more time than a port's queue.
+ *   they left, retransmissions too, so it need not wait for a NACK, for which the receiver
+ *   would have to run out of slots.  But what is more than delta behind may only have a slow
+ *   path: sent again, all that the path carries would be, and nothing were left to come back
+ *   by it.  A lone flow, whose paths are each much slower than its own link, would lose path
+ *   after path so, until delta is more time than a port's queue.  So where the ACK of what
+ *   was taken for lost comes after all, it is slots in delta's place that tell a loss (compare
+ *   RFC 8985, section 6.2, step 4); each packet that was lost indeed takes one off that.
  * - Without PFC packets are dropped.  A loss takes one from the window, the place that the
  *   packet had in it, as a slow path's ACK does: where nobody marks, losses keep it
  *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
@@ -131,6 +134,7 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @next:	path of the packet that is leaving
  * @good:	path by which the last answer came
  * @tried:	the random path that was taken last
+ * @lost_at:	a packet is lost when one is answered that left more than so many later
  * @round_at:	end of this round trip, ktime_get_ns()
  * @heard_at:	when an answer came last, or the connection began
  * @path:	paths of @credits, a ring
@@ -149,6 +153,7 @@ struct mprdma {
 	u16	next;
 	u16	good;
 	u16	tried;
+	u16	lost_at;
 	u64	round_at;
 	u64	heard_at;
 	u16	path[MPRDMA_CREDITS];
@@ -284,6 +289,7 @@ static void mprdma_init(struct ndp_sock *np, u32 start)
 	*mp = (struct mprdma) {
 		.cwnd = clamp_t(u32, np->iw, 1, NDP_MAX_WINDOW) << MPRDMA_SHIFT,
 		.ooh = np->isn - 1,
+		.lost_at = READ_ONCE(delta),
 		.ooh_seq = np->tx_seq,
 		.tried = reciprocal_scale(get_random_u32(), np->peer->n),
 		.round_at = now,
@@ -520,6 +526,15 @@ static void mprdma_refused(struct mprdma *mp, u32 psn, u32 cum)
 		mp->ooh = psn;
 }
 
+/* What was taken for lost was late alone, or was lost: when is the next? */
+static void mprdma_learn(struct mprdma *mp, bool late)
+{
+	if (late)
+		mp->lost_at = max(READ_ONCE(delta), READ_ONCE(slots));
+	else if (mp->lost_at > READ_ONCE(delta))
+		mp->lost_at--;
+}
+
 /*
  * What an answer does to the window.
  * Return: it lets packets leave.
@@ -533,6 +548,8 @@ static bool mprdma_judge(struct ndp_sock *np, struct mprdma *mp, const struct nd
 	u32 psn = ntohl(nh->psn);
 
 	mprdma_react(mp, nh->flags & NDP_F_ECE, ack && used);
+	if (news && mp->again)
+		mprdma_learn(mp, !rtx);
 	/* Of the transmission that was taken for lost: its place in the window is gone. */
 	if (news && mp->again && !rtx)
 		return false;
@@ -561,7 +578,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	mp->good = ndp_path_from_wire(np, nh->echo_path);
 	mprdma_round(np, mp, now);
 	if (mprdma_judge(np, mp, nh, news)) {
-		mprdma_lose(np, mp, mp->ooh_seq - READ_ONCE(slots));
+		mprdma_lose(np, mp, mp->ooh_seq - mp->lost_at);
 		mprdma_clock(np, mp, mp->good, now);
 	}
 	mprdma_wait(np, mp, now);

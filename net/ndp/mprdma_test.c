@@ -127,6 +127,23 @@ static void mprdma_test_slow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, mp.ooh);
 }
 
+/* What was late alone has the next wait for the receiver's slots, until enough are lost. */
+static void mprdma_test_learn(struct kunit *test)
+{
+	struct mprdma mp = { .lost_at = 32 };
+	int i;
+
+	mprdma_learn(&mp, false);
+	KUNIT_EXPECT_EQ(test, 32, mp.lost_at);
+	mprdma_learn(&mp, true);
+	KUNIT_EXPECT_EQ(test, 64, mp.lost_at);
+	mprdma_learn(&mp, true);
+	KUNIT_EXPECT_EQ(test, 64, mp.lost_at);
+	for (i = 0; i < 40; i++)
+		mprdma_learn(&mp, false);
+	KUNIT_EXPECT_EQ(test, 32, mp.lost_at);
+}
+
 static void mprdma_test_packet(struct kunit *test, struct ndp_sock *np, u64 sent_at)
 {
 	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
@@ -211,6 +228,7 @@ static struct kunit_case mprdma_cases[] = {
 	KUNIT_CASE(mprdma_test_owed),
 	KUNIT_CASE(mprdma_test_credits),
 	KUNIT_CASE(mprdma_test_slow),
+	KUNIT_CASE(mprdma_test_learn),
 	KUNIT_CASE(mprdma_test_overdue),
 	KUNIT_CASE(mprdma_test_haste),
 	KUNIT_CASE(mprdma_test_paths),

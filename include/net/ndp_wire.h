@@ -129,10 +129,10 @@ enum ndp_type {
  * @NDP_F_RTX:	retransmission; no RTT sample may be taken from its answer,
  *		which echoes the flag
  * @NDP_F_BOUNCED: a full header queue returned this header to its sender
- * @NDP_F_SYNC:	DATA: of the transport; MP-RDMA: deliver behind all before it
+ * @NDP_F_SYNC:	DATA of all transports but NDP's: deliver the message that begins here behind
+ *		all before it
  * @NDP_F_ECE:	ACK, NACK: DATA's IP header arrived with Congestion Experienced
- * @NDP_F_BOM:	the bit of NDP_F_ECE in DATA: of the transport; MP-RDMA: first packet of a
- *		message
+ * @NDP_F_BOM:	the bit of NDP_F_ECE in the same: first packet of a message
  * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
  *		connection to this acceptor, which gives it and is shown it
  * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header

@@ -348,7 +348,7 @@ static void ndp_close_conn(struct sock *sk)
 
 	spin_lock_bh(&np->lock);
 	/* Closing with unread data sends a reset, so that the peer learns of the loss. */
-	rude = !skb_queue_empty(&sk->sk_receive_queue) ||
+	rude = !skb_queue_empty(&sk->sk_receive_queue) || !skb_queue_empty(&np->early) ||
 	       (linger && !sk->sk_lingertime);
 	if (rude)
 		ndp_conn_abort(np, 0, true);
@@ -363,7 +363,7 @@ static void ndp_close_conn(struct sock *sk)
 	sock_orphan(sk);
 	if (sk->sk_state == TCP_CLOSE)
 		ndp_conn_purge(np);
-	else if (!skb_queue_empty(&sk->sk_receive_queue))
+	else if (!skb_queue_empty(&sk->sk_receive_queue) || !skb_queue_empty(&np->early))
 		ndp_conn_abort(np, 0, true);
 	else
 		ndp_conn_orphan(np);

@@ -122,6 +122,8 @@ void ndp_conn_clear(struct ndp_sock *np)
 	memset_startat(np, 0, entry);
 	__skb_queue_head_init(&np->sendq);
 	__skb_queue_head_init(&np->unended);
+	__skb_queue_head_init(&np->early);
+	ndp_early_forget(np);
 	np->txq = RB_ROOT;
 	np->ooo = RB_ROOT;
 	INIT_LIST_HEAD(&np->flight);
@@ -363,6 +365,7 @@ void ndp_conn_purge_unended(struct ndp_sock *np)
 {
 	ndp_purge_written(np, &np->unended);
 	np->unended_bytes = 0;
+	np->unended_sync = false;
 }
 
 /**

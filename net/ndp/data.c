@@ -72,8 +72,11 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 }
 
 /* Strip the headers: the reader's skb holds payload, and its PSN in the control block. */
-static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
+static void ndp_rcv_strip(struct ndp_sock *np, struct sk_buff *skb,
+			  const struct ndphdr *nh)
 {
+	/* NDP's own has other uses for the bits of a message's beginning. */
+	u8 begins = np->tp->credit ? 0 : nh->flags;
 	bool fin = ndp_hdr_type(nh) == NDP_FIN;
 	u32 psn = ntohl(nh->psn);
 	unsigned int len = ntohs(nh->len);
@@ -87,7 +90,9 @@ static void ndp_rcv_strip(struct sk_buff *skb, const struct ndphdr *nh)
 	skb->dev = NULL;
 	*ndp_rx_cb(skb) = (struct ndp_rx_cb) {
 		.psn = psn, .fin = fin, .eom = nh->flags & NDP_F_EOM,
+		.bom = begins & NDP_F_BOM, .sync = begins & NDP_F_SYNC,
 	};
+	np->counters.sync_in += ndp_rx_cb(skb)->sync;
 }
 
 static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
@@ -99,7 +104,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_tp_arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
-	ndp_rcv_strip(skb, &nh);
+	ndp_rcv_strip(np, skb, &nh);
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
@@ -168,7 +173,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	if (INET_ECN_is_ce(ndp_skb_tos(skb)))
 		ndp_rcv_marked(np);
 
-	if (ahead < 0 || ndp_ooo_find(np, psn)) {
+	if (ahead < 0 || ndp_ooo_find(np, psn) || ndp_early_has(np, psn)) {
 		NDP_INC(net, DUP_IN);
 		np->counters.dups_in++;
 		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);

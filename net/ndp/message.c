@@ -12,8 +12,10 @@
  * there once the peer may send no more, without MSG_EOR, and from there on the rest of
  * that message as it comes (as NDP_PARTIAL has it for all).
  *
- * Non-goals: messages that overtake one another (one connection for each does
- * that), and messages beyond the send buffer.
+ * Messages that overtake one another (NDP_UNORDERED) are in the receive queue in the order in
+ * which they are read; overtake.c.
+ *
+ * Non-goals: messages beyond the send buffer.
  */
 #include "call.h"
 
@@ -41,7 +43,7 @@ static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
 
 /* Queue the packets of a message, or of a part of it.  Context: np->lock held. */
 static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
-			  bool ends)
+			  bool sync, bool ends)
 {
 	struct sk_buff *skb;
 
@@ -50,17 +52,40 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 		np->unended_bytes += skb->len;
 	}
 	skb_queue_splice_tail_init(list, &np->unended);
+	np->unended_sync |= sync;
 	if (!ends || skb_queue_empty(&np->unended))
 		return;
-	ndp_tx_cb(skb_peek_tail(&np->unended))->flags = NDP_F_EOM;
+	ndp_tx_cb(skb_peek(&np->unended))->flags = NDP_F_BOM;
+	if (np->unended_sync)
+		ndp_tx_cb(skb_peek(&np->unended))->flags |= NDP_F_SYNC;
+	ndp_tx_cb(skb_peek_tail(&np->unended))->flags |= NDP_F_EOM;
+	np->unended_sync = false;
 	np->sendq_bytes += np->unended_bytes;
 	np->unended_bytes = 0;
 	skb_queue_splice_tail_init(&np->unended, &np->sendq);
 	ndp_output(np);
 }
 
+/* What a control message of ours says.  Return: 0 or an error. */
+static int ndp_msg_control(struct msghdr *msg, bool *sync)
+{
+	struct cmsghdr *cmsg;
+
+	for_each_cmsghdr(cmsg, msg) {
+		if (!CMSG_OK(msg, cmsg))
+			return -EINVAL;
+		if (cmsg->cmsg_level != SOL_NDP)
+			continue;
+		if (cmsg->cmsg_type != NDP_CMSG_SYNC ||
+		    cmsg->cmsg_len != CMSG_LEN(sizeof(int)))
+			return -EINVAL;
+		*sync = *(int *)CMSG_DATA(cmsg);
+	}
+	return 0;
+}
+
 static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
-			long *timeo)
+			bool sync, long *timeo)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff_head list;
@@ -83,7 +108,7 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	}
 	ends = !(msg->msg_flags & MSG_MORE) || msg->msg_flags & MSG_EOR;
 	spin_lock_bh(&np->lock);
-	ndp_msg_queue(np, &list, ends);
+	ndp_msg_queue(np, &list, sync, ends);
 	spin_unlock_bh(&np->lock);
 	ndp_send_abort_late(np);
 	return len;
@@ -92,15 +117,19 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
+	bool sync = false;
 	long timeo;
 	int n;
 
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
+	n = ndp_msg_control(msg, &sync);
+	if (n)
+		return n;
 	lock_sock(sk);
 	n = ndp_send_begin(sock, msg, &timeo);
 	if (!n)
-		n = ndp_msg_send(ndp_sk(sk), msg, len, &timeo);
+		n = ndp_msg_send(ndp_sk(sk), msg, len, sync, &timeo);
 	if (n < 0)
 		n = sk_stream_error(sk, msg->msg_flags, n);
 	release_sock(sk);
@@ -187,6 +216,7 @@ static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 		bool over = ndp_rx_at_end(sk);
 		int n;
 
+		ndp_early_fetch(np);
 		if (ndp_msg_readable(np))
 			return 1;
 		n = over ? ndp_rx_ended(sk) : ndp_rx_may_wait(timeo);

@@ -173,6 +173,32 @@ static struct ndp_sock *mprdma_test_sock(struct kunit *test)
 	return np;
 }
 
+/* A message for behind all others waits for delta packets' time, or for their ACKs. */
+static void mprdma_test_sync(struct kunit *test)
+{
+	struct ndp_sock *np = mprdma_test_sock(test);
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+	struct mprdma mp = mprdma_test_of(16);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	np->peer->srtt_ns = 1000;
+	mp.new_at = 5000;
+	/* Two round trips, as 32 packets take with a window of 16. */
+	KUNIT_EXPECT_EQ(test, 5000 + 2000, mprdma_sync_at(np, &mp));
+	mp.new_at = ktime_get_ns() + NSEC_PER_SEC;
+	KUNIT_EXPECT_FALSE(test, mprdma_is_held(np, &mp));
+	__skb_queue_tail(&np->sendq, skb);
+	np->snd_nxt = 1;
+	KUNIT_EXPECT_FALSE(test, mprdma_is_held(np, &mp));
+	ndp_tx_cb(skb)->flags = NDP_F_SYNC;
+	KUNIT_EXPECT_TRUE(test, mprdma_is_held(np, &mp));
+	np->snd_una = 1;
+	KUNIT_EXPECT_FALSE(test, mprdma_is_held(np, &mp));
+	np->snd_una = 0;
+	mp.new_at = 0;
+	KUNIT_EXPECT_FALSE(test, mprdma_is_held(np, &mp));
+}
+
 /* The oldest packet is lost if others were answered, or if for long nothing was. */
 static void mprdma_test_overdue(struct kunit *test)
 {
@@ -229,6 +255,7 @@ static struct kunit_case mprdma_cases[] = {
 	KUNIT_CASE(mprdma_test_credits),
 	KUNIT_CASE(mprdma_test_slow),
 	KUNIT_CASE(mprdma_test_learn),
+	KUNIT_CASE(mprdma_test_sync),
 	KUNIT_CASE(mprdma_test_overdue),
 	KUNIT_CASE(mprdma_test_haste),
 	KUNIT_CASE(mprdma_test_paths),

@@ -174,8 +174,8 @@ void ndp_mtu_cut(struct ndp_sock *np, struct sk_buff *skb, u32 max)
 	skb->truesize -= over;
 	rest->truesize += over;
 	/* The second part keeps the end-of-message flag. */
-	ndp_tx_cb(rest)->flags = ndp_tx_cb(skb)->flags;
-	ndp_tx_cb(skb)->flags = 0;
+	ndp_tx_cb(rest)->flags = ndp_tx_cb(skb)->flags & NDP_F_EOM;
+	ndp_tx_cb(skb)->flags &= ~NDP_F_EOM;
 	ndp_wmem_charge(np, skb);
 	ndp_wmem_charge(np, rest);
 	__skb_queue_after(&np->sendq, skb, rest);

@@ -136,6 +136,8 @@ struct ndp_counters {
 	u64			marked_in;
 	u64			ece_in;
 	u64			early_in;
+	u64			sync_in;
+	u64			sync_early_in;
 	u32			ooo_max;
 };
 

@@ -35,6 +35,8 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
 	info->ece_in = c->ece_in;
 	info->early_in = c->early_in;
 	info->rcv_ooo_max = c->ooo_max;
+	info->sync_in = c->sync_in;
+	info->sync_early_in = c->sync_early_in;
 }
 
 static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
@@ -119,6 +121,11 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 		if (!ndp_has_messages(np))
 			return -EOPNOTSUPP;
 		np->partial = !!val;
+		return 0;
+	case NDP_UNORDERED:
+		if (!ndp_has_messages(np))
+			return -EOPNOTSUPP;
+		WRITE_ONCE(np->unordered, !!val);
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -287,6 +294,9 @@ static int ndp_get_option(struct sock *sk, int optname, int *val)
 		return 0;
 	case NDP_PARTIAL:
 		*val = np->partial;
+		return 0;
+	case NDP_UNORDERED:
+		*val = np->unordered;
 		return 0;
 	default:
 		return -ENOPROTOOPT;

@@ -90,6 +90,9 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct sk_buff *skb,
 
 	if (ndp_has_messages(np))
 		flags |= NDP_F_MSG;
+	/* NDP's own has other uses for these bits. */
+	if (np->tp->credit)
+		flags &= ~(NDP_F_BOM | NDP_F_SYNC);
 	if (cb->rtx)
 		flags |= NDP_F_RTX;
 	if (opening || pushed)
@@ -253,7 +256,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-	u8 flags = cb->flags & NDP_F_EOM;
+	u8 flags = cb->flags & (NDP_F_EOM | NDP_F_BOM | NDP_F_SYNC);
 
 	memset(cb, 0, sizeof(*cb));
 	INIT_LIST_HEAD(&cb->list);

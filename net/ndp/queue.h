@@ -24,7 +24,7 @@ struct ndp_tx_cb {
 	u32			tx_seq;
 	__be32			crc;
 	u16			path;
-	u8			flags;		/* NDP_F_LAST, _EOM as first sent */
+	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
 	u8			timeouts;	/* while no large packet arrived */
 	u16			large_in;	/* as it was then; see mtu.c */
 	u8			bounces : 4,	/* returns by switches in a row */
@@ -73,6 +73,8 @@ struct ndp_rx_cb {
 	u32			off;
 	bool			fin;
 	bool			eom;		/* a message ends with it */
+	bool			bom;		/* and begins; not told by NDP's transport */
+	bool			sync;		/* and is for behind all before it */
 };
 
 static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
@@ -191,6 +193,14 @@ bool ndp_ooo_find(const struct ndp_sock *np, u32 psn);
 void ndp_conn_purge_ooo(struct ndp_sock *np);
 void ndp_conn_purge_read(struct ndp_sock *np);
 void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb);
+
+/* overtake.c */
+bool ndp_early_has(const struct ndp_sock *np, u32 psn);
+void ndp_early_take(struct ndp_sock *np, struct sk_buff *skb);
+void ndp_early_pass(struct ndp_sock *np);
+void ndp_early_join(struct ndp_sock *np);
+void ndp_early_fetch(struct ndp_sock *np);
+void ndp_early_forget(struct ndp_sock *np);
 
 /* room.c */
 bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb);

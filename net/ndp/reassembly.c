@@ -3,7 +3,8 @@
  * AF_NDP reassembly: from packets in any order to what the application reads.
  *
  * Packets arrive in any order (NDP paper, section 3.2.1).  What is in order goes to
- * the receive queue, what lies beyond a gap waits in a tree by PSN.
+ * the receive queue, what lies beyond a gap waits in a tree by PSN, but for whole messages
+ * that may overtake others (overtake.c).
  *
  * Non-goals: which packets are taken (data.c), memory (room.c).
  */
@@ -64,6 +65,7 @@ static void ndp_ooo_insert(struct ndp_sock *np, struct sk_buff *skb)
 	rb_insert_color(&skb->rbnode, &np->ooo);
 	np->ooo_len++;
 	np->counters.ooo_max = max(np->counters.ooo_max, psn - np->rcv_nxt);
+	np->counters.sync_early_in += ndp_rx_cb(skb)->sync;
 }
 
 static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
@@ -83,7 +85,9 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.bytes_received += skb->len;
 		WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
 		WRITE_ONCE(np->rcv_msgs, np->rcv_msgs + ndp_rx_cb(skb)->eom);
+		np->rcv_mid = !ndp_rx_cb(skb)->eom;
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
+		ndp_early_join(np);
 		return;
 	}
 	kfree_skb(skb);
@@ -107,6 +111,7 @@ void ndp_conn_purge_ooo(struct ndp_sock *np)
 		kfree_skb(skb);
 	}
 	np->ooo_len = 0;
+	ndp_early_forget(np);
 }
 
 /**
@@ -119,6 +124,7 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 {
 	struct sk_buff *skb;
 
+	skb_queue_splice_tail_init(&np->early, &ndp_to_sk(np)->sk_receive_queue);
 	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
 		ndp_rmem_uncharge(np, skb->truesize);
 		kfree_skb(skb);
@@ -147,10 +153,13 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 	struct sock *sk = ndp_to_sk(np);
 	struct rb_node *node;
 
-	if (ndp_rx_cb(skb)->psn == np->rcv_nxt)
+	if (ndp_rx_cb(skb)->psn == np->rcv_nxt) {
 		ndp_rcv_in_order(np, skb);
-	else
+	} else {
 		ndp_ooo_insert(np, skb);
+		ndp_early_take(np, skb);
+	}
+	ndp_early_pass(np);
 	while (!np->rcv_fin && (node = rb_first(&np->ooo))) {
 		skb = rb_to_skb(node);
 		if (ndp_rx_cb(skb)->psn != np->rcv_nxt)
@@ -160,6 +169,7 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 		if (!skb->len)
 			ndp_rmem_uncharge(np, skb->truesize);
 		ndp_rcv_in_order(np, skb);
+		ndp_early_pass(np);
 	}
 	if (np->rcv_fin)
 		ndp_rcv_end(np);

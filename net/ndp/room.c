@@ -166,6 +166,8 @@ bool ndp_msg_readable(const struct ndp_sock *np)
 {
 	if (READ_ONCE(np->rcv_msgs))
 		return true;
+	if (!skb_queue_empty_lockless(&np->early) && !READ_ONCE(np->rcv_split))
+		return true;
 	if (!ndp_inq(np))
 		return false;
 	return READ_ONCE(np->partial) || READ_ONCE(np->rcv_split) ||

@@ -73,6 +73,10 @@ struct ndp_sock {
 	s8			priority;
 	/** @partial: NDP_PARTIAL */
 	bool			partial;
+	/** @unordered: NDP_UNORDERED */
+	bool			unordered;
+	/** @early_map: packets of messages that have overtaken others (overtake.c) */
+	unsigned long		*early_map;
 	/** @accepts: listener: a bit for each transport that it takes, 0: all */
 	u32			accepts;
 	/** @iw_opt: NDP_IW */
@@ -279,6 +283,8 @@ struct ndp_sock {
 	u32			read_bytes;
 	/** @rcv_msgs: ends of messages in the receive queue */
 	u32			rcv_msgs;
+	/** @early: whole messages that wait for the end of the one in that queue */
+	struct sk_buff_head	early;
 	/** @rcv_mss: largest payload seen */
 	u32			rcv_mss;
 	/** @rcv_truesize: largest truesize seen */
@@ -307,6 +313,8 @@ struct ndp_sock {
 	bool			peer_done;
 	/** @rcv_split: a part of the first was read; under the socket lock */
 	bool			rcv_split;
+	/** @rcv_mid: what came last in order does not end its message */
+	bool			rcv_mid;
 	/** @window_shut: a packet was refused: no room is told for now (window.c) */
 	bool			window_shut;
 	/** @control_round: and of everything else */
@@ -342,6 +350,8 @@ struct ndp_sock {
 	struct sk_buff_head	unended;
 	/** @unended_bytes: how much that is */
 	u32			unended_bytes;
+	/** @unended_sync: and it is for behind all before it (NDP_CMSG_SYNC) */
+	bool			unended_sync;
 };
 
 static inline struct ndp_sock *ndp_sk(const struct sock *sk)

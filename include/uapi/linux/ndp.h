@@ -17,6 +17,10 @@
  * too short for it: the rest is lost.  One that does not fit into the receiver's SO_RCVBUF
  * comes in parts, without MSG_EOR but for the last, and of these nothing is lost.  Streams
  * and messages have ports of their own and do not connect to one another.
+ *
+ * Messages arrive in the order in which they were sent, unless the reader has set
+ * NDP_UNORDERED: then each is read when it is there, and only those sent with NDP_CMSG_SYNC
+ * wait for all before them.
  */
 #ifndef _UAPI_LINUX_NDP_H
 #define _UAPI_LINUX_NDP_H
@@ -77,6 +81,12 @@
  *		them: of a listener, transports whose connections it accepts; an initiator
  *		with another gets EPROTONOSUPPORT.  By default, and again with " ", all that
  *		are loaded.  ENOENT as above, EINVAL for more bytes.
+ * NDP_UNORDERED	get, set; int, boolean.  Of SOCK_SEQPACKET: a message that is there is read,
+ *			whether those before it are there or not; each is read once, and whole.  It
+ *			is this end's own, and may be changed at any time.  Messages of more than
+ *			NDP_UNORDERED_MAX packets stay in order, and so do all if the connection's
+ *			transport is NDP's own, or keeps packets in order (dcqcn).  EOPNOTSUPP for
+ *			streams.  Accepted sockets have their listener's.
  */
 #define NDP_INFO		1
 #define NDP_IW			2
@@ -86,6 +96,19 @@
 #define NDP_PARTIAL		6
 #define NDP_TRANSPORT		7
 #define NDP_ACCEPT		8
+#define NDP_UNORDERED		9
+
+/** NDP_UNORDERED_MAX - packets of the longest message that overtakes others */
+#define NDP_UNORDERED_MAX	64
+
+/**
+ * NDP_CMSG_SYNC - control message of sendmsg(), level SOL_NDP; int, boolean
+ *
+ * Of SOCK_SEQPACKET: this message is read after all that were sent before it, also where
+ * NDP_UNORDERED is set.  Those sent after it may still overtake it.  Of a message in parts
+ * (MSG_MORE) it may go with any.  EINVAL for another length, or another type of this level.
+ */
+#define NDP_CMSG_SYNC		1
 
 /** Length of a transport's name, with the byte that ends it, and of a list of them */
 #define NDP_TRANSPORT_NAME_MAX	16
@@ -159,6 +182,9 @@ enum ndp_state {
  * @early_in:	whole DATA packets refused, as too far ahead of the lowest missing one
  * @rcv_ooo_max: how far ahead of that a packet was taken, at most
  * @snd_cwnd:	packets that may be in flight, of a transport that has such a window
+ * @sync_in:	messages that began to arrive and are for behind all before them (NDP_CMSG_SYNC);
+ *		NDP's own transport does not tell
+ * @sync_early_in: of them, those that did so before all before them was there
  */
 struct ndp_info {
 	__u8	state;
@@ -204,6 +230,8 @@ struct ndp_info {
 	__u64	early_in;
 	__u32	rcv_ooo_max;
 	__u32	snd_cwnd;
+	__u64	sync_in;
+	__u64	sync_early_in;
 };
 
 /*

@@ -107,7 +107,8 @@ struct flow {
 	__s64		first, finish, acked;
 	__u16		port;
 	struct flow	*next;		/* of the same hash */
-	long long	retrans, timeouts, trims, marks, early, ooo;
+	long long	retrans, timeouts, trims, marks, early, ooo, sync, sync_early;
+	int		next_sync;	/* the next message is synchronised: 1, 0, or -1: not drawn */
 	int		lowat;
 	bool		failed;
 };
@@ -131,6 +132,8 @@ static struct {
 	__s64		repeat;
 	__s64		rounds;
 	__s64		prefer;
+	__s64		message;
+	__s64		sync;
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
@@ -196,6 +199,8 @@ static void usage(FILE *to)
 	      "  -t, --time MS         end after so long (needed for endless flows)\n"
 	      "  -w, --warmup MS       endless flows: measure from here on\n"
 	      "  -r, --seed N          of generated flows (default 1)\n"
+	      "      --message BYTES   over NDP: messages of so many, which may overtake one another\n"
+	      "      --sync PERCENT    of them behind all before them (NDP_CMSG_SYNC)\n"
 	      "      --iw N            NDP_IW\n"
 	      "      --prefer ID       the receiver of this flow pulls it first: NDP_PRIORITY 1\n"
 	      "      --port N          to listen on (default 5000)\n"
@@ -324,6 +329,7 @@ static void add_flow(int src, int dst, int id, __s64 start, __u64 size)
 	f = &flows[n_flows++];
 	*f = (struct flow){
 		.id = id, .src = src, .dst = dst, .start = start, .size = size, .proto = opt.proto,
+		.next_sync = -1,
 	};
 }
 
@@ -518,7 +524,8 @@ static __u16 listen_port(enum proto proto)
 
 static int new_socket(const struct host *h, enum proto proto)
 {
-	int type = proto == PROTO_MESSAGES ? SOCK_SEQPACKET : SOCK_STREAM;
+	bool messages = proto == PROTO_MESSAGES || (opt.message && over_ndp(proto));
+	int type = messages ? SOCK_SEQPACKET : SOCK_STREAM;
 	int family = h->addr.any.sa_family;
 	/* Says that somebody waits for the last ACK, which is then sent at once. */
 	const struct linger linger = { .l_onoff = opt.acked, .l_linger = 10 };
@@ -545,6 +552,9 @@ static int new_socket(const struct host *h, enum proto proto)
 	if ((proto == PROTO_MPRDMA || proto == PROTO_DCQCN) &&
 	    setsockopt(fd, SOL_NDP, NDP_TRANSPORT, proto_names[proto], strlen(proto_names[proto])))
 		err(EXIT_FAILURE, "transport %s", proto_names[proto]);
+	if (over_ndp(proto) && opt.message &&
+	    setsockopt(fd, SOL_NDP, NDP_UNORDERED, &one, sizeof(one)))
+		err(EXIT_FAILURE, "unordered");
 	if (over_ndp(proto) && iw && setsockopt(fd, SOL_NDP, NDP_IW, &iw, sizeof(iw)))
 		err(EXIT_FAILURE, "initial window of %d", iw);
 	return fd;
@@ -733,6 +743,8 @@ static void read_losses(struct flow *f)
 			f->trims = ndp.trims_in;
 			f->early = ndp.early_in;
 			f->ooo = ndp.rcv_ooo_max;
+			f->sync = ndp.sync_in;
+			f->sync_early = ndp.sync_early_in;
 		}
 	} else if (f->tx.fd && !getsockopt(f->tx.fd, IPPROTO_TCP, TCP_INFO, &tcp, &len)) {
 		f->retrans = tcp.tcpi_total_retrans;
@@ -824,17 +836,47 @@ static void note_acked(struct flow *f)
 		f->acked = now;
 }
 
+/* A message, whole or not at all.  Return: as send()'s. */
+static ssize_t send_message(struct flow *f, size_t n)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = out_data, .iov_len = n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t done;
+
+	if (f->next_sync < 0)
+		f->next_sync = opt.sync && draw(100) < (__u64)opt.sync;
+	if (f->next_sync) {
+		control.align.cmsg_level = SOL_NDP;
+		control.align.cmsg_type = NDP_CMSG_SYNC;
+		control.align.cmsg_len = CMSG_LEN(sizeof(int));
+		*(int *)CMSG_DATA(&control.align) = 1;
+		msg.msg_control = control.buf;
+		msg.msg_controllen = sizeof(control.buf);
+	}
+	done = sendmsg(f->tx.fd, &msg, MSG_NOSIGNAL);
+	if (done >= 0)
+		f->next_sync = -1;
+	return done;
+}
+
 static void send_some(struct flow *f)
 {
 	while (!f->size || f->sent < f->size) {
 		size_t n = CHUNK - (f->sent & 7);
 		ssize_t done;
 
+		if (opt.message)
+			n = opt.message;
 		if (f->size && n > f->size - f->sent)
 			n = f->size - f->sent;
 		if (opt.verify)
 			fill(out_data, f->sent, n);
-		done = send(f->tx.fd, out_data, n, MSG_NOSIGNAL);
+		done = opt.message ? send_message(f, n) :
+				     send(f->tx.fd, out_data, n, MSG_NOSIGNAL);
 		if (done < 0) {
 			if (errno != EAGAIN)
 				fail(f, "sending");
@@ -1325,6 +1367,8 @@ static void print_flow(const struct flow *f, double rate)
 	print_series(f);
 	printf("\"gbps\":%.4f,\"retrans\":%lld,\"timeouts\":%lld,\"trims\":%lld,", rate, f->retrans,
 	       f->timeouts, f->trims);
+	if (opt.message)
+		printf("\"sync\":%lld,\"sync_early\":%lld,", f->sync, f->sync_early);
 	printf("\"marks\":%lld,\"early\":%lld,\"ooo\":%lld,\"failed\":%s}\n", f->marks, f->early,
 	       f->ooo, f->failed ? "true" : "false");
 }
@@ -1408,6 +1452,8 @@ static const struct {
 	{ 'n', "repetitions", &opt.repeat, 1 },
 	{ 'A', "reply", &opt.reply, 1 },
 	{ 'N', "rounds", &opt.rounds, 1 },
+	{ 'M', "message", &opt.message, 1 },
+	{ 'S', "share of synchronised messages", &opt.sync, 1 },
 };
 
 static bool set_number(int letter, const char *text)
@@ -1490,6 +1536,8 @@ static void parse(int argc, char **argv)
 		{ "reply", required_argument, NULL, 'A' },
 		{ "rounds", required_argument, NULL, 'N' },
 		{ "series", required_argument, NULL, 'b' },
+		{ "message", required_argument, NULL, 'M' },
+		{ "sync", required_argument, NULL, 'S' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "acked", no_argument, NULL, 'a' },
 		{ "strangers", no_argument, NULL, 'x' },
@@ -1539,6 +1587,11 @@ int main(int argc, char **argv)
 		errx(EXIT_USAGE, "--rounds needs --reply, no --acked, and hosts of this machine");
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
+	if (opt.message && (!over_ndp(opt.proto) || opt.verify || opt.message > CHUNK))
+		errx(EXIT_USAGE, "--message is of NDP's, of %d bytes at most, and knows no --verify",
+		     CHUNK);
+	if (opt.sync && (!opt.message || opt.sync > 100))
+		errx(EXIT_USAGE, "--sync is a share of --message, 100 at most");
 	if (opt.prefer && !over_ndp(opt.proto))
 		errx(EXIT_USAGE, "only receivers of NDP can prefer a flow");
 	if (n_open)

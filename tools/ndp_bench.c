@@ -108,7 +108,7 @@ struct flow {
 	__u16		port;
 	struct flow	*next;		/* of the same hash */
 	long long	retrans, timeouts, trims, marks, early, ooo, sync, sync_early;
-	int		next_sync;	/* the next message is synchronised: 1, 0, or -1: not drawn */
+	int		next_sync;	/* is the next message?  -1: not drawn yet */
 	int		lowat;
 	bool		failed;
 };
@@ -1588,8 +1588,7 @@ int main(int argc, char **argv)
 	if (endless && (opt.reply || opt.acked))
 		errx(EXIT_USAGE, "endless flows have no end for --reply or --acked");
 	if (opt.message && (!over_ndp(opt.proto) || opt.verify || opt.message > CHUNK))
-		errx(EXIT_USAGE, "--message is of NDP's, of %d bytes at most, and knows no --verify",
-		     CHUNK);
+		errx(EXIT_USAGE, "--message: NDP's, %d bytes at most, no --verify", CHUNK);
 	if (opt.sync && (!opt.message || opt.sync > 100))
 		errx(EXIT_USAGE, "--sync is a share of --message, 100 at most");
 	if (opt.prefer && !over_ndp(opt.proto))

@@ -740,6 +740,19 @@ CASE(information_counts)
 	CALL(set_int(client, SOL_TCP, TCP_INFO, 1));
 }
 
+/* As programs ask that want to know whether a connection is encrypted. */
+CASE(no_upper_layer)
+{
+	char name[16] = "unchanged";
+	socklen_t len = sizeof(name);
+
+	pair();
+	CALL(getsockopt(client, SOL_TCP, TCP_ULP, name, &len));
+	note("%u bytes: %s", len, name);
+	len = -1;
+	CALL(getsockopt(client, SOL_TCP, TCP_ULP, name, &len));
+}
+
 CASE(segment_size)
 {
 	static const int values[] = { 0, 87, 88, 1000, 32767, 32768, -1 };

@@ -332,6 +332,9 @@ static int ndp_get_value(struct sock *sk, int level, int optname,
 		spin_unlock_bh(&ndp_sk(sk)->lock);
 		return sizeof(v->name);
 	}
+	/* None: TCP has no bytes of a name then. */
+	if (level == SOL_TCP && optname == TCP_ULP)
+		return 0;
 	if (level == SOL_NDP && optname == NDP_ACCEPT)
 		return 1 + ndp_transport_names(v->names, sizeof(v->names),
 					       READ_ONCE(ndp_sk(sk)->accepts) ?:

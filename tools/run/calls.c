@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libndp_run.so: TCP sockets of a program that knows nothing of NDP become AF_NDP's.
+ *
+ * The loader (LD_PRELOAD) puts these in place of the C library's functions.  Only making a
+ * socket changes for all: bind() and connect() look for exceptions, and, where a fallback was
+ * asked for, connect() for destinations without NDP and what listens for its socket of TCP
+ * (pair.c).  All else goes to the kernel as it is: reading, writing, options, and connections
+ * that were accepted are not touched.
+ *
+ * Non-goals: programs that do not call the C library (static ones, Go), and io_uring, which
+ * tells the kernel of sockets past it.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "connect.h"
+
+#define CALL __attribute__((visibility("default")))
+
+static bool is_tcp(int domain, int type, int protocol)
+{
+	return (domain == AF_INET || domain == AF_INET6) &&
+	       (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM &&
+	       (protocol == 0 || protocol == IPPROTO_TCP);
+}
+
+CALL int socket(int domain, int type, int protocol)
+{
+	if (!is_tcp(domain, type, protocol))
+		return NEXT(socket)(domain, type, protocol);
+	return new_ndp(domain, type);
+}
+
+/* The one number that tells: only TCP is what the kernel calls so. */
+CALL int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	int ret = NEXT(getsockopt)(fd, level, name, value, len);
+
+	if (!ret && level == SOL_SOCKET && name == SO_PROTOCOL &&
+	    *len == sizeof(int) && is_ndp(fd))
+		*(int *)value = IPPROTO_TCP;
+	return ret;
+}
+
+CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
+{
+	const struct name none = { .len = 0 };
+	char text[DESTINATION_TEXT];
+	struct destination own;
+
+	if (settings()->excepts && is_ndp(fd) &&
+	    destination_of(addr.__sockaddr__, len, &own) && settings_except(settings(), &own)) {
+		say("own address %s: TCP, an exception", destination_text(&own, text));
+		if (become_tcp(fd, &none))
+			return -1;
+	}
+	return NEXT(bind)(fd, addr, len);
+}
+
+CALL int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
+{
+	return is_ndp(fd) ? connect_ndp(fd, addr.__sockaddr__, len) : NEXT(connect)(fd, addr, len);
+}
+
+static void say_of_socket(const char *what, int fd, const char *transport)
+{
+	char text[DESTINATION_TEXT];
+	struct destination own;
+	struct name name;
+
+	if (!settings()->verbose)
+		return;
+	name_of(fd, &name);
+	if (destination_of((struct sockaddr *)&name.addr, name.len, &own))
+		say("%s %s: %s", what, destination_text(&own, text), transport);
+}
+
+CALL int listen(int fd, int backlog)
+{
+	bool ndp = is_ndp(fd);
+
+	if (NEXT(listen)(fd, backlog))
+		return -1;
+	if (ndp && settings()->fallback_ms && pair_with_tcp(fd, backlog))
+		return -1;
+	say_of_socket("listener at", fd, !ndp ? "TCP" : pair_of(fd) < 0 ? "NDP" : "NDP and TCP");
+	return 0;
+}
+
+CALL int accept4(int fd, __SOCKADDR_ARG addr, socklen_t *len, int flags)
+{
+	int tcp = pair_of(fd), sock;
+
+	sock = tcp < 0 ? NEXT(accept4)(fd, addr, len, flags) :
+			 pair_accept(fd, tcp, addr.__sockaddr__, len, flags);
+	if (sock >= 0)
+		say_of_socket("accepted at", sock, is_ndp(sock) ? "NDP" : "TCP");
+	return sock;
+}
+
+CALL int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
+{
+	return accept4(fd, addr, len, 0);
+}
+
+CALL int close(int fd)
+{
+	pair_end(fd);
+	return NEXT(close)(fd);
+}
+
+CALL int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	int tcp = pair_of(fd);
+
+	if (NEXT(epoll_ctl)(epoll, op, fd, event))
+		return -1;
+	watch_note(epoll, op, fd, event);
+	if (tcp < 0 || !NEXT(epoll_ctl)(epoll, op, tcp, event))
+		return 0;
+	if (op == EPOLL_CTL_ADD)
+		NEXT(epoll_ctl)(epoll, EPOLL_CTL_DEL, fd, NULL);
+	return op == EPOLL_CTL_DEL ? 0 : -1;
+}
+
+/* glibc's header says that poll() only writes to what it is given. */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+/*
+ * A call of poll() with listeners of both kinds: those of TCP stand behind what the program
+ * has named.
+ */
+struct poll_pairs {
+	struct pollfd	*all;
+	nfds_t		n;
+	nfds_t		*whose;		/* index of the listener of each behind it */
+};
+
+static nfds_t count_pairs(const struct pollfd *fds, nfds_t n)
+{
+	nfds_t i, pairs = 0;
+
+	for (i = 0; any_pair() && i < n; i++)
+		pairs += fds[i].fd >= 0 && pair_of(fds[i].fd) >= 0;
+	return pairs;
+}
+
+/* Return: false if there is nothing to do, or no memory for it. */
+static bool poll_begin(struct poll_pairs *p, const struct pollfd *fds, nfds_t n)
+{
+	nfds_t i, pairs = count_pairs(fds, n);
+	int tcp;
+
+	if (!pairs)
+		return false;
+	p->all = malloc((n + pairs) * (sizeof(*fds) + sizeof(*p->whose)));
+	if (!p->all)
+		return false;
+	p->whose = (nfds_t *)(p->all + n + pairs);
+	memcpy(p->all, fds, n * sizeof(*fds));
+	p->n = n;
+	for (i = 0; i < n && p->n < n + pairs; i++) {
+		tcp = fds[i].fd < 0 ? -1 : pair_of(fds[i].fd);
+		if (tcp < 0)
+			continue;
+		p->whose[p->n - n] = i;
+		p->all[p->n++] = (struct pollfd){ tcp, fds[i].events, 0 };
+	}
+	return true;
+}
+
+/* What the program is told.  Return: of how many. */
+static int poll_end(struct poll_pairs *p, struct pollfd *fds, nfds_t n, int ret)
+{
+	int err = errno;
+	nfds_t i;
+
+	if (ret >= 0) {
+		memcpy(fds, p->all, n * sizeof(*fds));
+		for (i = n; i < p->n; i++)
+			fds[p->whose[i - n]].revents |= p->all[i].revents;
+		for (i = 0, ret = 0; i < n; i++)
+			ret += !!fds[i].revents;
+	}
+	free(p->all);
+	errno = err;
+	return ret;
+}
+
+CALL int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	struct poll_pairs p;
+
+	if (!poll_begin(&p, fds, n))
+		return NEXT(poll)(fds, n, timeout);
+	return poll_end(&p, fds, n, NEXT(poll)(p.all, p.n, timeout));
+}
+
+CALL int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	struct poll_pairs p;
+
+	if (!poll_begin(&p, fds, n))
+		return NEXT(ppoll)(fds, n, timeout, mask);
+	return poll_end(&p, fds, n, NEXT(ppoll)(p.all, p.n, timeout, mask));
+}
+
+/* Of programs that were built with checks of their arrays' sizes */
+CALL int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size)
+{
+	if (size / sizeof(*fds) < n)
+		abort();
+	return poll(fds, n, timeout);
+}
+
+CALL int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		     const sigset_t *mask, size_t size)
+{
+	if (size / sizeof(*fds) < n)
+		abort();
+	return ppoll(fds, n, timeout, mask);
+}
+
+/* Add the other halves of pairs to those that are read from.  Return: the new end. */
+static int select_begin(int n, fd_set *readable)
+{
+	int fd, tcp, end = n;
+
+	for (fd = 0; readable && any_pair() && fd < n; fd++) {
+		if (!FD_ISSET(fd, readable))
+			continue;
+		tcp = pair_of(fd);
+		if (tcp < 0 || tcp >= FD_SETSIZE)
+			continue;
+		FD_SET(tcp, readable);
+		if (tcp >= end)
+			end = tcp + 1;
+	}
+	return end;
+}
+
+/* @asked: what the program gave.  Return: of how many it is told. */
+static int select_end(int n, const fd_set *asked, fd_set *readable, int ret)
+{
+	int fd, tcp;
+
+	for (fd = 0; ret > 0 && readable && any_pair() && fd < n; fd++) {
+		if (!FD_ISSET(fd, asked))
+			continue;
+		tcp = pair_of(fd);
+		if (tcp < 0 || tcp >= FD_SETSIZE || !FD_ISSET(tcp, readable))
+			continue;
+		FD_CLR(tcp, readable);
+		ret -= FD_ISSET(fd, readable);
+		FD_SET(fd, readable);
+	}
+	return ret;
+}
+
+CALL int select(int n, fd_set *readable, fd_set *writable, fd_set *other, struct timeval *timeout)
+{
+	fd_set asked;
+	int end;
+
+	if (!any_pair() || !readable)
+		return NEXT(select)(n, readable, writable, other, timeout);
+	asked = *readable;
+	end = select_begin(n, readable);
+	return select_end(n, &asked, readable,
+			  NEXT(select)(end, readable, writable, other, timeout));
+}
+
+CALL int pselect(int n, fd_set *readable, fd_set *writable, fd_set *other,
+		 const struct timespec *timeout, const sigset_t *mask)
+{
+	fd_set asked;
+	int end;
+
+	if (!any_pair() || !readable)
+		return NEXT(pselect)(n, readable, writable, other, timeout, mask);
+	asked = *readable;
+	end = select_begin(n, readable);
+	return select_end(n, &asked, readable,
+			  NEXT(pselect)(end, readable, writable, other, timeout, mask));
+}

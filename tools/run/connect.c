@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * connect(): by NDP, or by TCP where that is said, known, or found out here.
+ *
+ * With a fallback the answer of a destination that is not known to have no NDP is waited for,
+ * also by a socket that does not block: for a round trip, or, where there is none, for as long
+ * as the user has said, once in ten minutes.  Nobody could take the descriptor's place later,
+ * when the program waits for it in a way of its own.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "connect.h"
+#include "library.h"
+
+/* What a program called connect() with. */
+struct call {
+	int			fd;
+	const struct sockaddr	*addr;
+	socklen_t		len;
+	struct destination	to;
+	struct name		name;	/* of the socket before it */
+};
+
+static void decided(const struct call *c, const char *what)
+{
+	char text[DESTINATION_TEXT];
+
+	say("connect to %s: %s", destination_text(&c->to, text), what);
+}
+
+static int by_tcp(const struct call *c)
+{
+	if (become_tcp(c->fd, &c->name))
+		return -1;
+	return NEXT(connect)(c->fd, c->addr, c->len);
+}
+
+/* It had no NDP when it was asked last. */
+static int by_tcp_again(const struct call *c)
+{
+	int ret = by_tcp(c);
+
+	decided(c, "TCP, remembered");
+	/* Perhaps it has now. */
+	if (ret && errno != EINPROGRESS)
+		remember(&c->to, false);
+	return ret;
+}
+
+static __s64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* The end of a connect() in the background.  Return: 0 or an error; -ETIMEDOUT for silence. */
+static int answer(int fd, int patience_ms)
+{
+	__s64 end = now_ms() + patience_ms, left;
+	struct pollfd wait = { fd, POLLOUT, 0 };
+	socklen_t len = sizeof(int);
+	int err = 0, n;
+
+	do {
+		left = end - now_ms();
+		n = NEXT(poll)(&wait, 1, left > 0 ? left : 0);
+	} while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (n < 0 || NEXT(getsockopt)(fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		return -errno;
+	return -err;
+}
+
+/* Return: 0, or why NDP's does not go. */
+static int try_ndp(const struct call *c, int flags)
+{
+	int err = 0;
+
+	fcntl(c->fd, F_SETFL, flags | O_NONBLOCK);
+	if (NEXT(connect)(c->fd, c->addr, c->len))
+		err = errno == EINPROGRESS ? answer(c->fd, settings()->fallback_ms) : -errno;
+	fcntl(c->fd, F_SETFL, flags);
+	return err;
+}
+
+static int with_fallback(const struct call *c)
+{
+	int flags = fcntl(c->fd, F_GETFL), err = try_ndp(c, flags), ret;
+
+	if (!err) {
+		decided(c, "NDP");
+		if (!(flags & O_NONBLOCK))
+			return 0;
+		/* As TCP says of a peer, however near: it can be written to already. */
+		errno = EINPROGRESS;
+		return -1;
+	}
+	ret = by_tcp(c);
+	decided(c, err == -ETIMEDOUT ? "TCP, for it is silent" :
+		   err == -ECONNREFUSED ? "TCP, for it refuses NDP" : "TCP, for it has no NDP");
+	/* Who refuses both may have both when it is asked next. */
+	if (err == -ETIMEDOUT || !ret)
+		remember(&c->to, true);
+	return ret;
+}
+
+/**
+ * connect_ndp - connect() of a socket of NDP
+ * @fd:		socket
+ * @addr:	as for connect()
+ * @len:	as for connect()
+ *
+ * Return: as connect() does.
+ */
+int connect_ndp(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct call c = { .fd = fd, .addr = addr, .len = len };
+
+	/* AF_UNSPEC, or the question how far it is */
+	if (!destination_of(addr, len, &c.to) || !is_unused(fd))
+		return NEXT(connect)(fd, addr, len);
+	name_of(fd, &c.name);
+	if (settings_except(settings(), &c.to)) {
+		decided(&c, "TCP, an exception");
+		return by_tcp(&c);
+	}
+	if (settings()->fallback_ms)
+		return remembered(&c.to) ? by_tcp_again(&c) : with_fallback(&c);
+	decided(&c, "NDP");
+	return NEXT(connect)(fd, addr, len);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockets of NDP in place of TCP's, and TCP's again where a destination has no NDP.
+ *
+ * Whether a descriptor is NDP's the kernel is asked: nothing is kept here that dup(), fork(),
+ * exec() or descriptors that are passed on could make wrong.
+ */
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/ndp.h>
+
+#include "library.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
+
+/* Two descriptors less would be no reason to use TCP. */
+static bool is_shortage(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
+}
+
+/**
+ * new_ndp - socket(AF_NDP)
+ * @domain:	AF_INET or AF_INET6
+ * @type:	SOCK_STREAM, with flags
+ *
+ * Return: the socket, or one of TCP if there is no NDP; or -1 with errno.
+ */
+int new_ndp(int domain, int type)
+{
+	int fd = NEXT(socket)(AF_NDP, type, domain == AF_INET6 ? NDP_PROTO_IPV6 : 0);
+	int on = 1;
+
+	if (fd < 0 && is_shortage(errno))
+		return -1;
+	if (fd < 0) {
+		fd = NEXT(socket)(domain, type, IPPROTO_TCP);
+		if (fd >= 0)
+			warn_once("no AF_NDP sockets (is the module ndp loaded?): TCP is used");
+		return fd;
+	}
+	/* Programs expect a connect() that is refused to fail. */
+	if (!settings()->zero_rtt)
+		setsockopt(fd, SOL_NDP, NDP_SYNC_CONNECT, &on, sizeof(on));
+	return fd;
+}
+
+bool is_ndp(int fd)
+{
+	int err = errno, on;
+	socklen_t len = sizeof(on);
+	bool yes = !NEXT(getsockopt)(fd, SOL_NDP, NDP_SYNC_CONNECT, &on, &len);
+
+	errno = err;
+	return yes;
+}
+
+/* Of a socket of NDP: has it no connection yet, nor listens? */
+bool is_unused(int fd)
+{
+	struct ndp_info info;
+	socklen_t len = sizeof(info);
+
+	return !NEXT(getsockopt)(fd, SOL_NDP, NDP_INFO, &info, &len) &&
+	       info.state == NDP_ST_CLOSE;
+}
+
+/* Return: false for an address that is none of IPv4 or IPv6. */
+bool destination_of(const struct sockaddr *addr, socklen_t len, struct destination *d)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	memset(d, 0, sizeof(*d));
+	if (!addr || len < sizeof(*in))
+		return false;
+	if (addr->sa_family == AF_INET) {
+		d->addr.s6_addr[10] = 0xff;
+		d->addr.s6_addr[11] = 0xff;
+		memcpy(&d->addr.s6_addr[12], &in->sin_addr, sizeof(in->sin_addr));
+	} else if (addr->sa_family == AF_INET6 && len >= sizeof(*in6)) {
+		d->addr = in6->sin6_addr;
+		d->scope = in6->sin6_scope_id;
+	} else {
+		return false;
+	}
+	d->port = ntohs(in->sin_port);
+	return true;
+}
+
+/* A number that no other socket of this machine has; 0 if it is no socket. */
+__u64 cookie_of(int fd)
+{
+	__u64 cookie;
+	socklen_t len = sizeof(cookie);
+	int err = errno;
+
+	if (NEXT(getsockopt)(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len)) {
+		cookie = 0;
+		errno = err;
+	}
+	return cookie;
+}
+
+void name_of(int fd, struct name *name)
+{
+	name->len = sizeof(name->addr);
+	if (getsockname(fd, (struct sockaddr *)&name->addr, &name->len))
+		name->len = 0;
+}
+
+static bool is_bound(const struct name *name)
+{
+	static const struct in6_addr any4 = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+	struct destination d;
+
+	return destination_of((const struct sockaddr *)&name->addr, name->len, &d) &&
+	       (d.port || (!IN6_IS_ADDR_UNSPECIFIED(&d.addr) &&
+			   memcmp(&d.addr, &any4, sizeof(any4))));
+}
+
+/* What a program sets before it connects or listens, and TCP has as well. */
+static const struct option {
+	int	level, name;
+} options[] = {
+	{ SOL_SOCKET, SO_REUSEADDR }, { SOL_SOCKET, SO_REUSEPORT },
+	{ SOL_SOCKET, SO_KEEPALIVE }, { SOL_SOCKET, SO_LINGER },
+	{ SOL_SOCKET, SO_SNDBUF }, { SOL_SOCKET, SO_RCVBUF },
+	{ SOL_SOCKET, SO_RCVLOWAT }, { SOL_SOCKET, SO_OOBINLINE },
+	{ SOL_SOCKET, SO_RCVTIMEO }, { SOL_SOCKET, SO_SNDTIMEO },
+	{ SOL_SOCKET, SO_MARK }, { SOL_SOCKET, SO_BINDTODEVICE },
+	{ SOL_SOCKET, SO_BUSY_POLL }, { SOL_SOCKET, SO_MAX_PACING_RATE },
+	{ IPPROTO_IP, IP_TOS }, { IPPROTO_IP, IP_TTL },
+	{ IPPROTO_IP, IP_MTU_DISCOVER }, { IPPROTO_IP, IP_FREEBIND },
+	{ IPPROTO_IP, IP_TRANSPARENT }, { IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT },
+	{ IPPROTO_IPV6, IPV6_V6ONLY }, { IPPROTO_IPV6, IPV6_TCLASS },
+	{ IPPROTO_IPV6, IPV6_UNICAST_HOPS }, { IPPROTO_IPV6, IPV6_FREEBIND },
+	{ IPPROTO_IPV6, IPV6_TRANSPARENT },
+	{ IPPROTO_TCP, TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK },
+	{ IPPROTO_TCP, TCP_QUICKACK }, { IPPROTO_TCP, TCP_MAXSEG },
+	{ IPPROTO_TCP, TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL },
+	{ IPPROTO_TCP, TCP_KEEPCNT }, { IPPROTO_TCP, TCP_SYNCNT },
+	{ IPPROTO_TCP, TCP_USER_TIMEOUT }, { IPPROTO_TCP, TCP_LINGER2 },
+	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT }, { IPPROTO_TCP, TCP_DEFER_ACCEPT },
+	{ IPPROTO_TCP, TCP_FASTOPEN }, { IPPROTO_TCP, TCP_FASTOPEN_CONNECT },
+	/* After IP_TOS, which sets it too. */
+	{ SOL_SOCKET, SO_PRIORITY },
+};
+
+/* The program has set what differs from a new socket's: buffers, say, that nobody
+ * asked for would keep TCP from tuning its own.
+ */
+static void copy_option(const struct option *o, int from, int fresh, int to)
+{
+	char value[64] = "", initial[64] = "";
+	socklen_t len = sizeof(value), initial_len = sizeof(initial);
+
+	if (NEXT(getsockopt)(from, o->level, o->name, value, &len) ||
+	    NEXT(getsockopt)(fresh, o->level, o->name, initial, &initial_len) ||
+	    (len == initial_len && !memcmp(value, initial, len)))
+		return;
+	/* It tells twice what was asked for. */
+	if (o->level == SOL_SOCKET && (o->name == SO_SNDBUF || o->name == SO_RCVBUF))
+		*(int *)value /= 2;
+	setsockopt(to, o->level, o->name, value, len);
+}
+
+static void copy_options(int domain, int from, int to)
+{
+	int err = errno, fresh;
+	unsigned int i;
+
+	fresh = NEXT(socket)(AF_NDP, SOCK_STREAM | SOCK_CLOEXEC,
+			     domain == AF_INET6 ? NDP_PROTO_IPV6 : 0);
+	if (fresh >= 0) {
+		for (i = 0; i < ARRAY_SIZE(options); i++)
+			copy_option(&options[i], from, fresh, to);
+		NEXT(close)(fresh);
+	}
+	errno = err;
+}
+
+/**
+ * new_tcp_like - a socket of TCP with the options of one of NDP
+ * @fd:		that one
+ * @name:	its name before it was connected, which the new one gets if it is bound
+ * @flags:	for the type
+ *
+ * Return: the socket, or -1 with errno.
+ */
+int new_tcp_like(int fd, const struct name *name, int flags)
+{
+	int domain = AF_INET, tcp, err;
+	socklen_t len = sizeof(domain);
+
+	NEXT(getsockopt)(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
+	tcp = NEXT(socket)(domain, SOCK_STREAM | SOCK_CLOEXEC | flags, IPPROTO_TCP);
+	if (tcp < 0)
+		return -1;
+	copy_options(domain, fd, tcp);
+	if (is_bound(name) && NEXT(bind)(tcp, (const struct sockaddr *)&name->addr, name->len)) {
+		err = errno;
+		NEXT(close)(tcp);
+		errno = err;
+		return -1;
+	}
+	return tcp;
+}
+
+/**
+ * become_tcp - the descriptor of a socket of NDP is from now on one of TCP
+ * @fd:		descriptor
+ * @name:	as for new_tcp_like()
+ *
+ * Return: 0, or -1 with errno.
+ */
+int become_tcp(int fd, const struct name *name)
+{
+	/* No peer that wakes up late shall see it opened and closed. */
+	static const struct linger reset = { .l_onoff = 1 };
+	__u64 cookie = cookie_of(fd);
+	int tcp, done, err;
+
+	tcp = new_tcp_like(fd, name, fcntl(fd, F_GETFL) & O_NONBLOCK ? SOCK_NONBLOCK : 0);
+	if (tcp < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	done = dup3(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
+	err = errno;
+	NEXT(close)(tcp);
+	errno = err;
+	if (done < 0)
+		return -1;
+	watch_move(fd, cookie);
+	return 0;
+}

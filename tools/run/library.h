@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of libndp_run.so have in common. */
+#ifndef NDP_RUN_LIBRARY_H
+#define NDP_RUN_LIBRARY_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "settings.h"
+
+/* The C library's function of that name, which the one of the program's calls hides. */
+#define NEXT(name) ({					\
+	static typeof(name) *next_;			\
+							\
+	if (!next_)					\
+		next_ = dlsym(RTLD_NEXT, #name);	\
+	next_;						\
+})
+
+/* Names of sockets, IPv4's or IPv6's. */
+struct name {
+	struct sockaddr_storage	addr;
+	socklen_t		len;
+};
+
+#define DESTINATION_TEXT	(INET6_ADDRSTRLEN + 8)
+
+/* start.c: settings, and words to the user */
+const struct settings *settings(void);
+void say(const char *format, ...);
+void warn_once(const char *text);
+const char *destination_text(const struct destination *d, char text[DESTINATION_TEXT]);
+
+/* convert.c: sockets of NDP, and from NDP to TCP */
+int new_ndp(int domain, int type);
+bool is_ndp(int fd);
+bool is_unused(int fd);
+bool destination_of(const struct sockaddr *addr, socklen_t len, struct destination *d);
+__u64 cookie_of(int fd);
+void name_of(int fd, struct name *name);
+int new_tcp_like(int fd, const struct name *name, int flags);
+int become_tcp(int fd, const struct name *name);
+
+/* memory.c: destinations without NDP */
+bool remembered(const struct destination *d);
+void remember(const struct destination *d, bool tcp);
+
+/* pair.c: listeners that take both */
+int pair_with_tcp(int fd, int backlog);
+int pair_of(int fd);
+void pair_end(int fd);
+int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags);
+bool any_pair(void);
+
+/* watch.c: in which epoll an unconnected socket is */
+void watch_start(void);
+void watch_note(int epoll, int op, int fd, const struct epoll_event *event);
+void watch_move(int fd, __u64 cookie);
+void watch_also(int fd, int tcp);
+
+#endif

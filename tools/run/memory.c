@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Destinations (address, port, network namespace) that have shown that they have no NDP: for
+ * ten minutes TCP is used at once.  All programs of a user share what they have learnt, by a
+ * file in memory; where there can be none, a process shares it with those that it forks.
+ *
+ * Each destination has one place in a table, by its hash, and takes it from whoever had it: who
+ * was forgotten for another is asked again.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "library.h"
+
+#define PLACES		1024
+#define REMEMBERED	600	/* s */
+
+/* The destination's hash in the upper half, in the lower the second of the machine's time
+ * until when it holds.
+ */
+typedef _Atomic __u64 place;
+static place *table;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+/* Nobody else's file of that name may tell us where to go. */
+static int open_shared(void)
+{
+	struct stat is;
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/shm/ndp_run.%u", geteuid());
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &is) || is.st_uid != geteuid() || (is.st_mode & 0777) != 0600 ||
+	    !S_ISREG(is.st_mode) ||
+	    ftruncate(fd, PLACES * sizeof(place))) {
+		NEXT(close)(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void open_table(void)
+{
+	int fd = open_shared();
+	void *map = mmap(NULL, PLACES * sizeof(place), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+
+	if (map != MAP_FAILED)
+		table = map;
+	if (fd >= 0)
+		NEXT(close)(fd);
+}
+
+static __u32 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec;
+}
+
+/* FNV-1a */
+static __u64 hash_bytes(__u64 hash, const void *bytes, size_t n)
+{
+	const __u8 *byte = bytes;
+
+	while (n--)
+		hash = (hash ^ *byte++) * 0x100000001b3;
+	return hash;
+}
+
+static __u64 hash_of(const struct destination *d)
+{
+	struct stat net = { 0 };
+	__u64 hash = 0xcbf29ce484222325;
+
+	stat("/proc/self/ns/net", &net);
+	hash = hash_bytes(hash, &net.st_ino, sizeof(net.st_ino));
+	hash = hash_bytes(hash, &d->addr, sizeof(d->addr));
+	hash = hash_bytes(hash, &d->scope, sizeof(d->scope));
+	return hash_bytes(hash, &d->port, sizeof(d->port));
+}
+
+/**
+ * remembered - is it known to have no NDP?
+ * @d:		destination
+ */
+bool remembered(const struct destination *d)
+{
+	__u64 hash = hash_of(d), found;
+	int err = errno;
+
+	pthread_once(&opened, open_table);
+	errno = err;
+	if (!table)
+		return false;
+	found = atomic_load(&table[hash % PLACES]);
+	return found >> 32 == hash >> 32 && (__u32)found > now();
+}
+
+/**
+ * remember - what is known of a destination
+ * @d:		destination
+ * @tcp:	it has no NDP; else forget it
+ */
+void remember(const struct destination *d, bool tcp)
+{
+	__u64 hash = hash_of(d);
+	int err = errno;
+
+	pthread_once(&opened, open_table);
+	errno = err;
+	if (table)
+		atomic_store(&table[hash % PLACES],
+			     tcp ? (hash & ~(__u64)UINT32_MAX) | (now() + REMEMBERED) : 0);
+}

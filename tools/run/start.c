@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What libndp_run.so does when it is loaded, and how it speaks to the user. */
+#include <arpa/inet.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "library.h"
+
+static struct settings given;
+
+/* The settings do not change once the library is loaded. */
+const struct settings *settings(void)
+{
+	return &given;
+}
+
+/* One write a line, so that those of several processes are not mixed. */
+static void put_line(const char *format, va_list args)
+{
+	int err = errno, n;
+	char line[256];
+
+	n = snprintf(line, sizeof(line), "ndp_run[%d]: ", getpid());
+	n += vsnprintf(line + n, sizeof(line) - n, format, args);
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		n = 0;	/* there is nobody to be told */
+	errno = err;
+}
+
+/* A decision, for who asked to see them. */
+void say(const char *format, ...)
+{
+	va_list args;
+
+	if (!given.verbose)
+		return;
+	va_start(args, format);
+	put_line(format, args);
+	va_end(args);
+}
+
+static void put(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put_line(format, args);
+	va_end(args);
+}
+
+/* Only the first of them in a process, and in those that it forks. */
+void warn_once(const char *text)
+{
+	static atomic_bool told;
+
+	if (!atomic_exchange(&told, true))
+		put("%s", text);
+}
+
+const char *destination_text(const struct destination *d, char text[DESTINATION_TEXT])
+{
+	bool ip4 = IN6_IS_ADDR_V4MAPPED(&d->addr);
+	char addr[INET6_ADDRSTRLEN];
+
+	inet_ntop(ip4 ? AF_INET : AF_INET6, &d->addr.s6_addr[ip4 ? 12 : 0], addr, sizeof(addr));
+	snprintf(text, DESTINATION_TEXT, ip4 ? "%s:%u" : "[%s]:%u", addr, d->port);
+	return text;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *told = secure_getenv(SETTINGS_VARIABLE);
+	char text[SETTINGS_TEXT_MAX], error[SETTINGS_ERROR];
+	int err;
+
+	if (!told) {
+		err = settings_read(SETTINGS_FILE, text);
+		if (err && err != ENOENT)
+			put("%s: %s", SETTINGS_FILE, strerror(err));
+		told = text;
+	}
+	if (!settings_parse(&given, told, error))
+		put("%s; what follows it does not count", error);
+	/* Nothing is replaced, or paired, without one of these. */
+	if (given.fallback_ms || given.excepts)
+		watch_start();
+}

@@ -89,6 +89,23 @@ static int try_ndp(const struct call *c, int flags)
 	return err;
 }
 
+/* Might TCP go where NDP does not?  Other errors are the program's own. */
+static bool is_the_way(int err)
+{
+	switch (-err) {
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EPERM:
+	case EPROTONOSUPPORT:
+	case ETIMEDOUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int with_fallback(const struct call *c)
 {
 	int flags = fcntl(c->fd, F_GETFL), err = try_ndp(c, flags), ret;
@@ -99,6 +116,10 @@ static int with_fallback(const struct call *c)
 			return 0;
 		/* As TCP says of a peer, however near: it can be written to already. */
 		errno = EINPROGRESS;
+		return -1;
+	}
+	if (!is_the_way(err)) {
+		errno = -err;
 		return -1;
 	}
 	ret = by_tcp(c);

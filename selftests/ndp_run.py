@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Programs that know nothing of NDP, for ndp_run.sh: a server that waits in the way that it
+# is told, a client, and questions to sockets.  Both ends of a connection say of what kind
+# their socket is, and the server the hash of what it got.
+#
+# Usage: ndp_run.py serve HOW PORT COUNT [OWN ADDRESS]	HOW: as in SERVERS
+#	 ndp_run.py ask HOW ADDRESS PORT		HOW: as in CLIENTS
+#	 ndp_run.py sockets | options ADDRESS PORT
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import select
+import socket
+import struct
+import sys
+
+DATA = hashlib.shake_256(b"ndp_run").digest(300000)
+SOL_NDP, NDP_SYNC_CONNECT = 300, 3
+# What is waited for beside sockets, and never comes
+SILENT, _ = os.pipe()
+
+
+def kind(sock):
+    """Which protocol carries it?"""
+    try:
+        sock.getsockopt(SOL_NDP, NDP_SYNC_CONNECT)
+        return "NDP"
+    except OSError:
+        return "TCP"
+
+
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def answer(sock):
+    """All that comes, and then its hash."""
+    sock.setblocking(True)
+    got = hashlib.sha256()
+    while part := sock.recv(65536):
+        got.update(part)
+    sock.sendall(("%s %s" % (kind(sock), got.hexdigest())).encode())
+    sock.close()
+
+
+def bound(own, port):
+    sock = socket.socket(family(own), socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((own, port))
+    return sock
+
+
+def listening(sock):
+    sock.listen(8)
+    print("listening", flush=True)
+
+
+def listener(own, port):
+    sock = bound(own, port)
+    listening(sock)
+    return sock
+
+
+def blocking(own, port):
+    sock = listener(own, port)
+    while True:
+        yield sock.accept()[0]
+
+
+def polling(own, port):
+    sock = listener(own, port)
+    sock.setblocking(False)
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    poll.register(SILENT, select.POLLIN)
+    while True:
+        for fd, _ in poll.poll():
+            if fd == sock.fileno():
+                yield sock.accept()[0]
+
+
+def selecting(own, port):
+    sock = listener(own, port)
+    sock.setblocking(False)
+    while True:
+        if select.select([sock, SILENT], [], [])[0] == [sock]:
+            yield sock.accept()[0]
+
+
+def epolling(own, port, flags=select.EPOLLET, early=False):
+    """Edge-triggered: all that are there are accepted at once, or nobody hears of them."""
+    sock = bound(own, port) if early else listener(own, port)
+    sock.setblocking(False)
+    epoll = select.epoll()
+    epoll.register(sock, select.EPOLLIN | flags)
+    if early:
+        listening(sock)
+    while True:
+        epoll.poll()
+        try:
+            while True:
+                yield sock.accept()[0]
+        except BlockingIOError:
+            pass
+
+
+def epolling_early(own, port):
+    """It is in the epoll before it listens."""
+    return epolling(own, port, 0, True)
+
+
+def exclusive(own, port):
+    return epolling(own, port, select.EPOLLEXCLUSIVE)
+
+
+def forking(own, port):
+    """Processes that have the listener from their parent."""
+    sock = listener(own, port)
+    while True:
+        if os.fork():
+            os.wait()
+            continue
+        answer(sock.accept()[0])
+        os._exit(0)
+
+
+def closing(own, port):
+    """A listener that is closed is free for another at once."""
+    sock = bound(own, port)
+    sock.listen(8)
+    sock.close()
+    return blocking(own, port)
+
+
+async def serve_asyncio(own, port, count):
+    done = asyncio.Semaphore(0)
+
+    async def one(reader, writer):
+        got = hashlib.sha256(await reader.read())
+        writer.write(("%s %s" % (kind(writer.get_extra_info("socket")),
+                                 got.hexdigest())).encode())
+        await writer.drain()
+        writer.close()
+        done.release()
+
+    server = await asyncio.start_server(one, own, port)
+    print("listening", flush=True)
+    for _ in range(count):
+        await done.acquire()
+    server.close()
+
+
+SERVERS = {"accept": blocking, "poll": polling, "select": selecting, "epoll": epolling,
+           "early": epolling_early, "exclusive": exclusive, "fork": forking,
+           "again": closing}
+
+
+def serve(how, port, count, own=""):
+    if how == "asyncio":
+        asyncio.run(serve_asyncio(own or "0.0.0.0", int(port), int(count)))
+        return
+    served = 0
+    for sock in SERVERS[how](own, int(port)):
+        answer(sock)
+        served += 1
+        if served == int(count):
+            return
+
+
+def waiting(sock, to):
+    sock.connect(to)
+
+
+def polled(sock, to):
+    """In the background; TCP never says that it is done at once."""
+    sock.setblocking(False)
+    assert sock.connect_ex(to) == 115, "not EINPROGRESS"
+    select.select([], [sock], [])
+    error = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    assert not error, os.strerror(error)
+    sock.setblocking(True)
+
+
+def watched(sock, to):
+    """It is in an epoll before it connects."""
+    epoll = select.epoll()
+    epoll.register(sock, select.EPOLLOUT | select.EPOLLET)
+    epoll.poll(0)
+    sock.setblocking(False)
+    assert sock.connect_ex(to) == 115, "not EINPROGRESS"
+    assert epoll.poll(20) == [(sock.fileno(), select.EPOLLOUT)], "epoll knows nothing"
+    sock.setblocking(True)
+
+
+CLIENTS = {"connect": waiting, "poll": polled, "epoll": watched}
+
+
+def ask(how, address, port):
+    sock = socket.socket(family(address), socket.SOCK_STREAM)
+    CLIENTS[how](sock, (address, int(port)))
+    sock.sendall(DATA)
+    sock.shutdown(socket.SHUT_WR)
+    said, _, got = sock.makefile().read().partition(" ")
+    if got != hashlib.sha256(DATA).hexdigest():
+        raise SystemExit("the server got something else: " + got)
+    print(kind(sock), said)
+
+
+def sockets():
+    """What is a socket of TCP, and what is none."""
+    tcp, none = socket.IPPROTO_TCP, 0
+    stream, flags = socket.SOCK_STREAM, socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+    for made in ((socket.AF_INET, stream, none), (socket.AF_INET, stream | flags, tcp),
+                 (socket.AF_INET6, stream, tcp), (socket.AF_INET, socket.SOCK_DGRAM, none),
+                 (socket.AF_UNIX, stream, none)):
+        sock = socket.socket(*made)
+        again = socket.socket(fileno=os.dup(sock.fileno()))
+        print(kind(sock), *(int(n) for n in (again.family, again.type, again.proto)),
+              os.get_blocking(again.fileno()), fcntl.fcntl(sock, fcntl.F_GETFD))
+
+
+def options(address, port):
+    """What was set before a connect() is still so behind it."""
+    asked = ((socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), (socket.SOL_SOCKET, socket.SO_PRIORITY, 3),
+             (socket.SOL_SOCKET, socket.SO_RCVBUF, 50000), (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+             (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 77), (socket.IPPROTO_IP, socket.IP_TTL, 33))
+    sock = socket.socket()
+    for level, name, value in asked:
+        sock.setsockopt(level, name, value)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 5))
+    sock.bind(("", 4321))
+    fcntl.fcntl(sock, fcntl.F_SETFD, 0)
+    buffer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    sock.connect((address, int(port)))
+    print(kind(sock), *(sock.getsockopt(level, name) for level, name, _ in asked),
+          *struct.unpack("ii", sock.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8)),
+          sock.getsockname()[1], fcntl.fcntl(sock, fcntl.F_GETFD),
+          sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) != buffer)
+    sock.sendall(DATA)
+    sock.shutdown(socket.SHUT_WR)
+    sock.recv(100)
+
+
+{"serve": serve, "ask": ask, "sockets": sockets, "options": options}[sys.argv[1]](*sys.argv[2:])

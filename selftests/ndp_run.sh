@@ -1,0 +1,222 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ndp_run and libndp_run.so: what becomes NDP and what stays TCP, with programs of our own
+# (ndp_run.py).  Those of others are in ndp_programs.sh.
+#
+#	H0 eth0 ==== eth0 H1	10.0.0.1, 10.0.0.2; fd00::1, fd00::2
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module netwire
+require_program python3 ndp_run tc
+tap_plan 103
+
+export PYTHONDONTWRITEBYTECODE=1
+python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
+library=$(dirname "$(command -v ndp_run)")/lib/libndp_run.so
+[ -e "$library" ] || library=libndp_run.so
+PORT=7000
+
+# server [ndp_run OPTIONS...] -- HOW COUNT [ADDRESS]: in H1, at the next port
+server() {
+	local options=()
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	PORT=$((PORT + 1))
+	: >"$TMP/server"
+	[ "${options[*]}" = tcp ] || options=(ndp_run -c /dev/null "${options[@]}")
+	[ "${options[*]}" != tcp ] || options=()
+	background in_ns "$H1" "${options[@]}" "${python[@]}" serve "$1" $PORT "${@:2}" \
+		>"$TMP/server" 2>&1
+	wait_for 20 grep -q listening "$TMP/server" || die "no server: $(cat "$TMP/server")"
+}
+
+# ask [ndp_run OPTIONS...] -- HOW ADDRESS: from H0; what both ends have, and in $TMP/err why
+ask() {
+	local options=()
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	in_ns "$H0" timeout 60 ndp_run -c /dev/null "${options[@]}" "${python[@]}" ask "$2" "$3" $PORT 2>"$TMP/err" |
+		tail -n 1
+}
+plain() { in_ns "$H0" timeout 60 "${python[@]}" ask "$1" "$2" $PORT 2>"$TMP/err"; }
+
+# carried NAME GOT WANTED: as is, with what both ends say if it is not so
+carried() {
+	is "$@" && return
+	say "client: $(tail -n 3 "$TMP/err" | tr '\n' ' ')"
+	say "server: $(tail -n 3 "$TMP/server" | tr '\n' ' ')"
+}
+
+# refused NAME CODE PATTERN ARGS...: ndp_run ARGS says why not
+refused() { says "$1" "$2" "$3" ndp_run "${@:4}"; }
+
+wire_pair rate=1gbit mtu=9000
+# Of the other IP as well
+for h in 0 1; do
+	ns=H$h
+	echo 0 | in_ns "${!ns}" tee /proc/sys/net/ipv6/conf/all/disable_ipv6 >/dev/null
+	ip -n "${!ns}" address add fd00::$((h + 1))/64 dev eth0 nodad
+done
+
+# --- A kernel without the module: TCP, and a word.
+loader=$(cat /proc/sys/kernel/modprobe)
+echo /bin/false >/proc/sys/kernel/modprobe
+rmmod ndp_mprdma ndp_dcqcn ndp 2>/dev/null
+if [ -e /sys/module/ndp ]; then
+	skip "no module: TCP carries it" "the module cannot be unloaded"
+	skip "no module: ndp_run says so once" "the module cannot be unloaded"
+	skip "no module: so does the library alone" "the module cannot be unloaded"
+else
+	server tcp -- accept 2
+	carried "no module: TCP carries it" "$(ask -- connect 10.0.0.2)" "TCP TCP"
+	is "no module: ndp_run says so once" "$(grep -c 'the kernel has no AF_NDP' "$TMP/err")" 1
+	in_ns "$H0" env LD_PRELOAD="$library" sh -c "\"\$@\"; exit" sh "${python[@]}" ask connect \
+		10.0.0.2 $PORT >"$TMP/out" 2>"$TMP/err"
+	is "no module: so does the library alone" \
+		"$(cat "$TMP/out") $(grep -c 'no AF_NDP sockets' "$TMP/err")" "TCP TCP 1"
+fi
+echo "$loader" >/proc/sys/kernel/modprobe
+require_module ndp
+
+# --- The command line.
+refused "unknown option" 2 "unrecognized option" --frobnicate true
+refused "no program" 2 Usage --verbose
+refused "port out of range" 2 'no port.*"65536"' -e 65536 true
+refused "ports in the wrong order" 2 'no port.*"90-80"' --except 90-80 true
+refused "no port" 2 'no port.*"http"' -e http true
+refused "bits beyond the prefix" 2 'no network.*"10.0.0.1/8"' -e 10.0.0.1/8 true
+refused "prefix too long" 2 'no network.*"fd00::/129"' -e fd00::/129 true
+refused "too many exceptions" 2 'no room' -e "$(seq -s , 65)" true
+refused "no time" 2 'no time in ms.*"0"' --fallback=0 true
+refused "fallback without an answer" 2 "zero-rtt" --zero-rtt --fallback true
+refused "no file of settings" 2 "nowhere: No such file" -c "$TMP/nowhere" true
+echo "fallbak 3" >"$TMP/conf"
+refused "a wrong word in it" 2 "conf: unknown word \"fallbak\"" -c "$TMP/conf" true
+refused "no such program" 127 "nosuch: no such program in PATH" nosuch
+refused "no such file" 127 "nosuch: No such file" ./nosuch
+refused "no program file" 126 "/etc/passwd" /etc/passwd
+is "help" "$(ndp_run --help | head -n 1)" "Usage: ndp_run [OPTIONS] PROGRAM [ARGUMENTS...]"
+check "version" sh -c 'ndp_run --version | grep -Eq "^ndp_run \(Linux NDP\) [0-9.]+$"'
+is "the program's exit code" "$(ndp_run sh -c 'exit 77'; echo $?)" 77
+
+# --- Programs that no library gets into.  altered NAME PYTHON: of "p", a copy of true
+altered() {
+	python3 -SE -c '
+import struct, sys
+p = bytearray(open("/bin/true", "rb").read())
+at, n = struct.unpack_from("<Q", p, 32)[0], struct.unpack_from("<H", p, 56)[0]
+segments = {struct.unpack_from("<I", p, at + 56 * i)[0]: at + 56 * i for i in range(n)}
+offset = lambda kind: struct.unpack_from("<Q", p, segments[kind] + 8)[0]
+exec(sys.argv[2])
+open(sys.argv[1], "wb").write(p)' "$TMP/$1" "$2" && chmod 755 "$TMP/$1"
+}
+INTERP=3 NOTE=4
+altered static "p[segments[$INTERP]] = 0"
+refused "a static one" 126 "static is statically linked" "$TMP/static"
+altered go "p[offset($NOTE) + 12:offset($NOTE) + 16] = b'Go\0\0'"
+refused "Go's" 126 "go is a Go program" "$TMP/go"
+altered musl "p[offset($INTERP) + 5] = ord('m')"
+refused "of another C library" 126 "musl has another C library" "$TMP/musl"
+altered other "p[4] = 1"
+refused "of another machine" 126 "another kind of machine" "$TMP/other"
+altered own "pass"
+chown 65534 "$TMP/own"
+chmod 4755 "$TMP/own"
+refused "set-user-ID" 126 "privileges of its own" "$TMP/own"
+printf '#!%s\n' "$TMP/static" >"$TMP/script"
+chmod 755 "$TMP/script"
+refused "a script of a static one" 126 "statically linked" "$TMP/script"
+altered good "pass"
+check "else they run" ndp_run "$TMP/good"
+
+# --- What becomes NDP.
+ndp_run "${python[@]}" sockets >"$TMP/ndp"
+"${python[@]}" sockets >"$TMP/tcp"
+is "sockets of TCP, and of nothing else" "$(cut -d' ' -f1 "$TMP/ndp" | tr '\n' ' ')" "NDP NDP NDP TCP TCP "
+# The protocol that was asked for: the kernel says TCP's if it was none.
+is "and they look as before" "$(cut -d' ' -f2- "$TMP/ndp")" "$(cut -d' ' -f2- "$TMP/tcp")"
+for how in accept poll select epoll early exclusive fork again asyncio; do
+	server -- $how 1
+	carried "a server that waits by $how" "$(ask -- connect 10.0.0.2)" "NDP NDP"
+done
+server -- accept 3 ::
+carried "IPv6, and connect() in the background" "$(ask -- poll fd00::2)" "NDP NDP"
+carried "an epoll that had the socket before" "$(ask -- epoll fd00::2)" "NDP NDP"
+carried "IPv4 to a listener of IPv6" "$(ask -- connect 10.0.0.2)" "NDP NDP"
+server -- accept 2
+carried "through fork and exec" "$(in_ns "$H0" ndp_run sh -c '(env A=b "$@"); true' sh "${python[@]}" ask connect \
+	10.0.0.2 $PORT)" "NDP NDP"
+carried "a cleaned environment ends it" "$(in_ns "$H0" ndp_run env -i "${python[@]}" sockets | head -n 1 | cut -d' ' -f1)" TCP
+carried "by the loader's variable alone" "$(in_ns "$H0" env LD_PRELOAD="$library" NDP_RUN="verbose; except 1" \
+	"${python[@]}" ask connect 10.0.0.2 $PORT 2>"$TMP/err")" "NDP NDP"
+check "and with settings" grep -q "connect to 10.0.0.2:$PORT: NDP" "$TMP/err"
+carried "a connect() that is refused fails" "$(PORT=9 ask -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
+	"ConnectionRefusedError: [Errno 111] Connection refused"
+PORT=9 ask --zero-rtt -- connect 10.0.0.2 >"$TMP/out"
+check "with --zero-rtt it does not" grep -q "sock.sendall\|sock.shutdown\|sock.makefile" "$TMP/err"
+
+# --- What stays TCP.
+server tcp -- accept 5
+carried "without an exception TCP is not reached" "$(ask -- connect 10.0.0.2)" ""
+carried "an excepted port" "$(ask -e "1-9,$PORT" -- connect 10.0.0.2)" "TCP TCP"
+carried "an excepted network" "$(ask -e 10.0.0.0/24 -- poll 10.0.0.2)" "TCP TCP"
+carried "an epoll that had the socket before" "$(ask -e 10.0.0.0/8 -v -- epoll 10.0.0.2)" "TCP TCP"
+check "and it says so" grep -q "connect to 10.0.0.2:$PORT: TCP, an exception" "$TMP/err"
+printf '# here\nexcept 9; except 10.0.0.2/32 # this\n' >"$TMP/conf"
+carried "from a file" "$(in_ns "$H0" ndp_run -c "$TMP/conf" "${python[@]}" ask connect 10.0.0.2 $PORT)" "TCP TCP"
+server -e 7000-8000 -- accept 1
+carried "a listener" "$(plain connect 10.0.0.2)" "TCP TCP"
+server -e fd00::/64 -- accept 1 fd00::2
+carried "and one at such an address" "$(plain connect fd00::2)" "TCP TCP"
+
+# --- Fallback.
+rm -f /dev/shm/ndp_run.*
+server tcp -- accept 5
+carried "who refuses NDP is asked by TCP" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
+check "and it says so" grep -q "TCP, for it refuses NDP" "$TMP/err"
+carried "once" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
+check "and it says so" grep -q "TCP, remembered" "$TMP/err"
+rm -f /dev/shm/ndp_run.*
+carried "in the background" "$(ask --fallback -v -- poll 10.0.0.2)" "TCP TCP"
+carried "an epoll that had the socket before" "$(ask --fallback -v -- epoll 10.0.0.2)" "TCP TCP"
+carried "what was set holds" "$(in_ns "$H0" ndp_run --fallback "${python[@]}" options 10.0.0.2 $PORT)" \
+	"TCP 1 3 100000 1 77 33 1 5 4321 0 True"
+server -- accept 2
+carried "who has NDP is not" "$(ask --fallback -v -- connect 10.0.0.2)" "NDP NDP"
+carried "in the background" "$(ask --fallback -v -- epoll 10.0.0.2)" "NDP NDP"
+carried "who has neither refuses" "$(PORT=9 ask --fallback -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
+	"ConnectionRefusedError: [Errno 111] Connection refused"
+
+# A host that is silent: it drops NDP's packets.
+server tcp -- accept 2
+tc -n "$H1" qdisc add dev eth0 clsact
+tc -n "$H1" filter add dev eth0 ingress protocol ip u32 match ip protocol 17 0xff \
+	match ip dport $NDP_PORT 0xffff action drop
+carried "who is silent is asked by TCP" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
+check "and it says so" grep -q "TCP, for it is silent" "$TMP/err"
+carried "other programs know it" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
+check "and say so" grep -q "TCP, remembered" "$TMP/err"
+tc -n "$H1" qdisc del dev eth0 clsact
+
+# Listeners take both, in each way of waiting.
+rm -f /dev/shm/ndp_run.*
+for how in accept poll select epoll early exclusive fork again asyncio; do
+	server --fallback -- $how 4
+	carried "both, by $how" "$(plain connect 10.0.0.2; ask -- connect 10.0.0.2; ask -- poll 10.0.0.2
+		plain poll 10.0.0.2)" "TCP TCP
+NDP NDP
+NDP NDP
+TCP TCP"
+done
+server tcp -- accept 1
+says "a port that TCP has already" 1 "Address already in use" in_ns "$H1" ndp_run --fallback \
+	"${python[@]}" serve accept $PORT 1
+check "and that server is still there" plain connect 10.0.0.2

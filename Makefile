@@ -118,12 +118,15 @@ install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a
 	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		CONFIG_MODULE_SIG_ALL= modules_install
 	$(if $(DESTDIR),,PATH="$$PATH:/usr/sbin:/sbin" depmod $(KVER))
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include/linux \
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/linux \
 		$(DESTDIR)$(LIBDIR)/tc $(DESTDIR)$(LIBDIR)/ip
-	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x) $(DESTDIR)$(PREFIX)/sbin
+	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x ! -name ndp_run) $(DESTDIR)$(PREFIX)/sbin
+	install -m 755 build/tools/ndp_run $(DESTDIR)$(PREFIX)/bin
+	install -m 644 build/tools/lib/libndp_run.so $(DESTDIR)$(LIBDIR)
 	install -m 644 build/tools/lib/q_*.so $(DESTDIR)$(LIBDIR)/tc
 	install -m 644 build/tools/lib/link_*.so $(DESTDIR)$(LIBDIR)/ip
-	install -d $(DESTDIR)$(PREFIX)/share/man/man8
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 644 Documentation/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
 

@@ -15,6 +15,8 @@ tap_plan 33
 KB=400
 head -c $((KB * 1000)) /dev/urandom >"$TMP/sent"
 SUM=$(sha256sum <"$TMP/sent")
+# Of what is sent there and back
+TWICE=$((2 * KB * 1000))
 chmod 755 "$TMP"
 
 # in_h0, in_h1 COMMAND...: by ndp_run; what goes wrong is in $TMP/err
@@ -44,7 +46,8 @@ await() { wait_for 30 listens "$1" || die "nobody listens at $1: $(tail -n 5 "$T
 
 # What takes one connection says itself that it waits for it.
 says_listening() {
-	wait_for 30 grep -qi listening "$TMP/server" || die "nobody listens: $(tail -n 5 "$TMP/server")"
+	wait_for 30 grep -qi listening "$TMP/server" ||
+		die "nobody listens: $(tail -n 5 "$TMP/server")"
 }
 
 segments() {
@@ -100,7 +103,7 @@ fi
 if have socat 2; then
 	in_h1 socat TCP-LISTEN:5002,reuseaddr,fork PIPE
 	await 5002
-	same socat "$(in_h0 socat -t 20 - TCP:10.0.0.2:5002 <"$TMP/sent" | sha256sum)" $((2 * KB * 1000))
+	same socat "$(in_h0 socat -t 20 - TCP:10.0.0.2:5002 <"$TMP/sent" | sha256sum)" $TWICE
 fi
 
 mkdir "$TMP/www" "$TMP/synced"
@@ -134,7 +137,7 @@ async def main():
     sending = asyncio.create_task(send())
     sys.stdout.buffer.write(await reader.read())
     await sending
-asyncio.run(main())' <"$TMP/sent" | sha256sum)" $((2 * KB * 1000))
+asyncio.run(main())' <"$TMP/sent" | sha256sum)" $TWICE
 fi
 
 if have rsync 2; then
@@ -153,7 +156,8 @@ if have nginx curl haproxy 4; then
 		http {
 			access_log off; sendfile on; tcp_nopush on;
 			client_body_temp_path $TMP/nginx; proxy_temp_path $TMP/nginx;
-			fastcgi_temp_path $TMP/nginx; uwsgi_temp_path $TMP/nginx; scgi_temp_path $TMP/nginx;
+			fastcgi_temp_path $TMP/nginx; uwsgi_temp_path $TMP/nginx;
+			scgi_temp_path $TMP/nginx;
 			server {
 				listen 5006; listen [::]:5006; root $TMP/www;
 				location /small { return 200 "as it should be"; }
@@ -179,7 +183,7 @@ if have nginx curl haproxy 4; then
 	in_h1 haproxy -db -f "$TMP/haproxy.cfg"
 	await 5007
 	same "HAProxy before nginx" "$(in_h0 curl -sS http://10.0.0.2:5007/file | sha256sum)" \
-		$((2 * KB * 1000))
+		$TWICE
 fi
 
 if have nginx wrk 2; then
@@ -196,10 +200,11 @@ if have redis-server redis-cli redis-benchmark 3; then
 	base64 -w 0 "$TMP/sent" >"$TMP/text"
 	in_h0 redis-cli -h 10.0.0.2 -p 5008 -x set key <"$TMP/text" >/dev/null
 	same redis "$(in_h0 redis-cli -h 10.0.0.2 -p 5008 --raw get key | base64 -di | sha256sum)" \
-		$((2 * KB * 1000))
+		$TWICE
 	in_h0 redis-benchmark -h 10.0.0.2 -p 5008 -n 200 -c 4 -t set,incr,lpush --csv >"$TMP/csv"
-	is "redis-benchmark: all of its requests" "$(in_h0 redis-cli -h 10.0.0.2 -p 5008 mget \
-		counter:__rand_int__ | tr -d '"') $(in_h0 redis-cli -h 10.0.0.2 -p 5008 llen mylist)" "200 200"
+	ask=(in_h0 redis-cli -h 10.0.0.2 -p 5008)
+	is "redis-benchmark: all of its requests" "$("${ask[@]}" mget counter:__rand_int__ |
+		tr -d '"') $("${ask[@]}" llen mylist)" "200 200"
 fi
 
 if have sshd ssh ssh-keygen 3; then
@@ -223,8 +228,8 @@ if have sshd ssh ssh-keygen 3; then
 	await 5009
 	options=(-F /dev/null -i "$TMP/ssh/user" -o StrictHostKeyChecking=no
 		-o "UserKnownHostsFile=$TMP/ssh/known" -o BatchMode=yes)
-	same OpenSSH "$(in_h0 ssh "${options[@]}" -p 5009 root@10.0.0.2 cat <"$TMP/sent" | sha256sum)" \
-		$((2 * KB * 1000))
+	same OpenSSH "$(in_h0 ssh "${options[@]}" -p 5009 root@10.0.0.2 cat <"$TMP/sent" |
+		sha256sum)" $TWICE
 	in_h0 scp -q "${options[@]}" -P 5009 "root@10.0.0.2:$TMP/sent" "$TMP/copied"
 	is "scp: what came" "$(sha256sum <"$TMP/copied")" "$SUM"
 fi
@@ -235,16 +240,19 @@ if have initdb postgres pgbench psql 4; then
 	as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env "HOME=$TMP/pg")
 	"${as_nobody[@]}" initdb -N -A trust -U bench -D "$TMP/pg/data" >"$TMP/server" 2>&1 ||
 		say "$(tail -n 3 "$TMP/server")"
-	echo 'host all all 10.0.0.0/24 trust' >>"$TMP/pg/data/pg_hba.conf"
-	in_h1 "${as_nobody[@]}" "$(command -v postgres)" -D "$TMP/pg/data" -h 10.0.0.2 -p 5010 -k '' -F
+	echo 'host postgres bench 10.0.0.0/24 trust' >>"$TMP/pg/data/pg_hba.conf"
+	in_h1 "${as_nobody[@]}" "$(command -v postgres)" -D "$TMP/pg/data" -h 10.0.0.2 \
+		-p 5010 -k '' -F
 	await 5010
 	export PGHOST=10.0.0.2 PGPORT=5010 PGUSER=bench PGDATABASE=postgres
 	in_h0 pgbench -q -i -s 1 >/dev/null
 	in_h0 pgbench -n -c 2 -t 10 >"$TMP/bench"
 	check "pgbench: all of its transactions" grep -q 'processed: 20/20' "$TMP/bench"
-	is "pgbench: the sums of its tables" "$(in_h0 psql -At -c 'select (select count(*) from pgbench_history),
-		(select sum(abalance) from pgbench_accounts) = (select sum(delta) from pgbench_history),
-		(select sum(bbalance) from pgbench_branches) = (select sum(delta) from pgbench_history)')" \
+	is "pgbench: the sums of its tables" "$(in_h0 psql -At -c '
+		select (select count(*) from pgbench_history), a = h, b = h from
+		(select sum(abalance) a from pgbench_accounts) x,
+		(select sum(bbalance) b from pgbench_branches) y,
+		(select sum(delta) h from pgbench_history) z')" \
 		"20|t|t"
 	{
 		echo 'create table t (x text);'
@@ -252,7 +260,7 @@ if have initdb postgres pgbench psql 4; then
 		base64 -w 0 "$TMP/sent"
 		printf '\n\\.\n'
 	} | in_h0 psql -q
-	same PostgreSQL "$(in_h0 psql -At -c 'select x from t' | base64 -di | sha256sum)" $((2 * KB * 1000))
+	same PostgreSQL "$(in_h0 psql -At -c 'select x from t' | base64 -di | sha256sum)" $TWICE
 fi
 
 if have node 2; then
@@ -261,14 +269,15 @@ if have node 2; then
 		if (process.argv[2] === 'server') {
 			net.createServer({ allowHalfOpen: true }, s => s.pipe(s)).listen(5011);
 		} else {
-			const s = net.connect({ port: 5011, host: '10.0.0.2', allowHalfOpen: true });
+			const to = { port: 5011, host: '10.0.0.2', allowHalfOpen: true };
+			const s = net.connect(to);
 			s.pipe(process.stdout);
 			fs.createReadStream(process.argv[3]).pipe(s);
 		}
 	END
 	in_h1 node "$TMP/echo.js" server
 	await 5011
-	same Node.js "$(in_h0 node "$TMP/echo.js" client "$TMP/sent" | sha256sum)" $((2 * KB * 1000))
+	same Node.js "$(in_h0 node "$TMP/echo.js" client "$TMP/sent" | sha256sum)" $TWICE
 fi
 
 if have java javac 2; then
@@ -280,60 +289,60 @@ if have java javac 2; then
 		import java.nio.file.*;
 
 		class Echo {
-			static void serve() throws IOException {
-				ServerSocket listener = new ServerSocket(5012);
-				while (true) {
-					Socket s = listener.accept();
-					new Thread(() -> {
-						try (s) {
-							s.getInputStream().transferTo(s.getOutputStream());
-						} catch (IOException e) {
-							e.printStackTrace();
-						}
-					}).start();
-				}
-			}
+		  static void serve() throws IOException {
+		    ServerSocket listener = new ServerSocket(5012);
+		    while (true) {
+		      Socket s = listener.accept();
+		      new Thread(() -> {
+		        try (s) {
+		          s.getInputStream().transferTo(s.getOutputStream());
+		        } catch (IOException e) {
+		          e.printStackTrace();
+		        }
+		      }).start();
+		    }
+		  }
 
-			static void ask(byte[] data) throws IOException {
-				SocketChannel c = SocketChannel.open();
-				Selector wait = Selector.open();
-				ByteBuffer out = ByteBuffer.wrap(data), in = ByteBuffer.allocate(65536);
+		  static void ask(byte[] data) throws IOException {
+		    SocketChannel c = SocketChannel.open();
+		    Selector wait = Selector.open();
+		    ByteBuffer out = ByteBuffer.wrap(data), in = ByteBuffer.allocate(65536);
 
-				c.configureBlocking(false);
-				c.connect(new InetSocketAddress("10.0.0.2", 5012));
-				SelectionKey key = c.register(wait, SelectionKey.OP_CONNECT);
-				while (true) {
-					wait.select();
-					wait.selectedKeys().clear();
-					if (key.isConnectable() && c.finishConnect())
-						key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
-					if (key.isWritable() && c.write(out) >= 0 && !out.hasRemaining()) {
-						c.shutdownOutput();
-						key.interestOps(SelectionKey.OP_READ);
-					}
-					if (!key.isReadable())
-						continue;
-					in.clear();
-					if (c.read(in) < 0)
-						break;
-					System.out.write(in.array(), 0, in.position());
-				}
-				System.out.flush();
-			}
+		    c.configureBlocking(false);
+		    c.connect(new InetSocketAddress("10.0.0.2", 5012));
+		    SelectionKey key = c.register(wait, SelectionKey.OP_CONNECT);
+		    while (true) {
+		      wait.select();
+		      wait.selectedKeys().clear();
+		      if (key.isConnectable() && c.finishConnect())
+		        key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+		      if (key.isWritable() && c.write(out) >= 0 && !out.hasRemaining()) {
+		        c.shutdownOutput();
+		        key.interestOps(SelectionKey.OP_READ);
+		      }
+		      if (!key.isReadable())
+		        continue;
+		      in.clear();
+		      if (c.read(in) < 0)
+		        break;
+		      System.out.write(in.array(), 0, in.position());
+		    }
+		    System.out.flush();
+		  }
 
-			public static void main(String[] arg) throws IOException {
-				if (arg.length == 0)
-					serve();
-				else
-					ask(Files.readAllBytes(Path.of(arg[0])));
-			}
+		  public static void main(String[] arg) throws IOException {
+		    if (arg.length == 0)
+		      serve();
+		    else
+		      ask(Files.readAllBytes(Path.of(arg[0])));
+		  }
 		}
 	END
 	java=(java -Xint -Xmx64m -XX:+UseSerialGC -cp "$TMP")
 	javac -J-Xmx128m -J-XX:+UseSerialGC -d "$TMP" "$TMP/Echo.java" >"$TMP/server" 2>&1
 	in_h1 "${java[@]}" Echo
 	await 5012
-	same Java "$(in_h0 "${java[@]}" Echo "$TMP/sent" | sha256sum)" $((2 * KB * 1000))
+	same Java "$(in_h0 "${java[@]}" Echo "$TMP/sent" | sha256sum)" $TWICE
 fi
 
 is "no host has sent a segment of TCP" "$(segments)" "0 0"

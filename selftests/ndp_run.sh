@@ -43,7 +43,8 @@ ask() {
 		options+=("$1")
 		shift
 	done
-	in_ns "$H0" timeout 60 ndp_run -c /dev/null "${options[@]}" "${python[@]}" ask "$2" "$3" $PORT 2>"$TMP/err" |
+	in_ns "$H0" timeout 60 ndp_run -c /dev/null "${options[@]}" \
+		"${python[@]}" ask "$2" "$3" $PORT 2>"$TMP/err" |
 		tail -n 1
 }
 plain() { in_ns "$H0" timeout 60 "${python[@]}" ask "$1" "$2" $PORT 2>"$TMP/err"; }
@@ -140,7 +141,8 @@ check "else they run" ndp_run "$TMP/good"
 # --- What becomes NDP.
 ndp_run "${python[@]}" sockets >"$TMP/ndp"
 "${python[@]}" sockets >"$TMP/tcp"
-is "sockets of TCP, and of nothing else" "$(cut -d' ' -f1 "$TMP/ndp" | tr '\n' ' ')" "NDP NDP NDP TCP TCP "
+is "sockets of TCP, and of nothing else" \
+	"$(cut -d' ' -f1 "$TMP/ndp" | tr '\n' ' ')" "NDP NDP NDP TCP TCP "
 # The protocol that was asked for: the kernel says TCP's if it was none.
 is "and they look as before" "$(cut -d' ' -f2- "$TMP/ndp")" "$(cut -d' ' -f2- "$TMP/tcp")"
 for how in accept poll select epoll early exclusive fork again asyncio; do
@@ -152,13 +154,16 @@ carried "IPv6, and connect() in the background" "$(ask -- poll fd00::2)" "NDP ND
 carried "an epoll that had the socket before" "$(ask -- epoll fd00::2)" "NDP NDP"
 carried "IPv4 to a listener of IPv6" "$(ask -- connect 10.0.0.2)" "NDP NDP"
 server -- accept 2
-carried "through fork and exec" "$(in_ns "$H0" ndp_run sh -c '(env A=b "$@"); true' sh "${python[@]}" ask connect \
-	10.0.0.2 $PORT)" "NDP NDP"
-carried "a cleaned environment ends it" "$(in_ns "$H0" ndp_run env -i "${python[@]}" sockets | head -n 1 | cut -d' ' -f1)" TCP
-carried "by the loader's variable alone" "$(in_ns "$H0" env LD_PRELOAD="$library" NDP_RUN="verbose; except 1" \
+carried "through fork and exec" "$(in_ns "$H0" ndp_run sh -c '(env A=b "$@"); true' sh \
+	"${python[@]}" ask connect 10.0.0.2 $PORT)" "NDP NDP"
+carried "a cleaned environment ends it" \
+	"$(in_ns "$H0" ndp_run env -i "${python[@]}" sockets | head -n 1 | cut -d' ' -f1)" TCP
+carried "by the loader's variable alone" \
+	"$(in_ns "$H0" env LD_PRELOAD="$library" NDP_RUN="verbose; except 1" \
 	"${python[@]}" ask connect 10.0.0.2 $PORT 2>"$TMP/err")" "NDP NDP"
 check "and with settings" grep -q "connect to 10.0.0.2:$PORT: NDP" "$TMP/err"
-carried "a connect() that is refused fails" "$(PORT=9 ask -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
+carried "a connect() that is refused fails" \
+	"$(PORT=9 ask -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
 	"ConnectionRefusedError: [Errno 111] Connection refused"
 PORT=9 ask --zero-rtt -- connect 10.0.0.2 >"$TMP/out"
 check "with --zero-rtt it does not" grep -q "sock.sendall\|sock.shutdown\|sock.makefile" "$TMP/err"
@@ -171,7 +176,8 @@ carried "an excepted network" "$(ask -e 10.0.0.0/24 -- poll 10.0.0.2)" "TCP TCP"
 carried "an epoll that had the socket before" "$(ask -e 10.0.0.0/8 -v -- epoll 10.0.0.2)" "TCP TCP"
 check "and it says so" grep -q "connect to 10.0.0.2:$PORT: TCP, an exception" "$TMP/err"
 printf '# here\nexcept 9; except 10.0.0.2/32 # this\n' >"$TMP/conf"
-carried "from a file" "$(in_ns "$H0" ndp_run -c "$TMP/conf" "${python[@]}" ask connect 10.0.0.2 $PORT)" "TCP TCP"
+carried "from a file" \
+	"$(in_ns "$H0" ndp_run -c "$TMP/conf" "${python[@]}" ask connect 10.0.0.2 $PORT)" "TCP TCP"
 server -e 7000-8000 -- accept 1
 carried "a listener" "$(plain connect 10.0.0.2)" "TCP TCP"
 server -e fd00::/64 -- accept 1 fd00::2
@@ -187,12 +193,14 @@ check "and it says so" grep -q "TCP, remembered" "$TMP/err"
 rm -f /dev/shm/ndp_run.*
 carried "in the background" "$(ask --fallback -v -- poll 10.0.0.2)" "TCP TCP"
 carried "an epoll that had the socket before" "$(ask --fallback -v -- epoll 10.0.0.2)" "TCP TCP"
-carried "what was set holds" "$(in_ns "$H0" ndp_run --fallback "${python[@]}" options 10.0.0.2 $PORT)" \
+carried "what was set holds" \
+	"$(in_ns "$H0" ndp_run --fallback "${python[@]}" options 10.0.0.2 $PORT)" \
 	"TCP 1 3 100000 1 77 33 1 5 4321 0 True"
 server -- accept 2
 carried "who has NDP is not" "$(ask --fallback -v -- connect 10.0.0.2)" "NDP NDP"
 carried "in the background" "$(ask --fallback -v -- epoll 10.0.0.2)" "NDP NDP"
-carried "who has neither refuses" "$(PORT=9 ask --fallback -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
+carried "who has neither refuses" \
+	"$(PORT=9 ask --fallback -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
 	"ConnectionRefusedError: [Errno 111] Connection refused"
 
 # A host that is silent: it drops NDP's packets.
@@ -210,8 +218,8 @@ tc -n "$H1" qdisc del dev eth0 clsact
 rm -f /dev/shm/ndp_run.*
 for how in accept poll select epoll early exclusive fork again asyncio; do
 	server --fallback -- $how 4
-	carried "both, by $how" "$(plain connect 10.0.0.2; ask -- connect 10.0.0.2; ask -- poll 10.0.0.2
-		plain poll 10.0.0.2)" "TCP TCP
+	carried "both, by $how" "$(plain connect 10.0.0.2; ask -- connect 10.0.0.2
+		ask -- poll 10.0.0.2; plain poll 10.0.0.2)" "TCP TCP
 NDP NDP
 NDP NDP
 TCP TCP"

@@ -7,6 +7,20 @@
 
 #include "sock.h"
 
+/* Is it a socket of messages, SOCK_SEQPACKET? */
+static inline bool ndp_has_messages(const struct ndp_sock *np)
+{
+	return np->inet.sk.sk_type == SOCK_SEQPACKET;
+}
+
+/* Bytes of IP and UDP headers of a connection's packets. */
+static inline u32 ndp_outer_len(const struct ndp_sock *np)
+{
+	return sizeof(struct udphdr) +
+	       (ndp_is_ip4(&np->daddr) ? sizeof(struct iphdr) :
+					sizeof(struct ipv6hdr));
+}
+
 /* First windows that wait for accept(), per listener, bytes. */
 #define NDP_UNACCEPTED_MAX	(4 << 20)
 

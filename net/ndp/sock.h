@@ -374,20 +374,6 @@ struct ndp6_sock {
 	struct ipv6_pinfo	inet6;
 };
 
-/* Is it a socket of messages, SOCK_SEQPACKET? */
-static inline bool ndp_has_messages(const struct ndp_sock *np)
-{
-	return np->inet.sk.sk_type == SOCK_SEQPACKET;
-}
-
-/* Bytes of IP and UDP headers of a connection's packets. */
-static inline u32 ndp_outer_len(const struct ndp_sock *np)
-{
-	return sizeof(struct udphdr) +
-	       (ndp_is_ip4(&np->daddr) ? sizeof(struct iphdr) :
-					sizeof(struct ipv6hdr));
-}
-
 /* Smoothed round-trip time to the peer, 0 without a sample. */
 static inline u64 ndp_srtt(const struct ndp_sock *np)
 {

@@ -94,6 +94,7 @@ struct ndp_pullq {
  * @said:	payload that the sender has queued behind the highest PSN heard of, by its
  *		word; 0: not known
  * @behind:	of it, what was not pulled since
+ * @mean16:	of messages: sixteen times a moving mean of packets' payload; 0: none came
  * @turns_taken: turns had: first-window packets that arrived whole; under @q's lock
  * @q:		of the device that packets come in by; NULL: not paced
  * @dev:	device that it was looked up for, compared only
@@ -125,6 +126,7 @@ struct ndp_pull_state {
 	u32			trimmed_bytes;
 	u32			said;
 	u32			behind;
+	u32			mean16;
 	u32			turns_taken;
 	struct ndp_pullq	*q;
 	const struct net_device	*dev;

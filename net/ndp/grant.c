@@ -46,6 +46,7 @@ static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 	ps->disbelieved |= ps->said && ntohs(nh->len) > ps->said;
 	ps->said = nh->flags & NDP_F_CUM || ps->disbelieved ? 0 : ntohl(nh->window);
 	ps->behind = ps->said;
+	ps->mean16 += ps->mean16 ? ntohs(nh->len) - (ps->mean16 >> 4) : ntohs(nh->len) << 4;
 }
 
 /* DATA or FIN has arrived.  A pulled packet's arrival releases the room promised to it. */

@@ -57,9 +57,22 @@ static void ndp_owed_test_said(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull(np)->behind, 0);
 }
 
+/* Messages end in packets that are not full, which take less of the link's time. */
+static void ndp_owed_test_mean(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 2);
+	int i;
+
+	np->rcv_max = U32_MAX - 3;
+	for (i = 0; i < 800; i++)
+		ndp_owed_test_next(np, i % 8 == 7 ? 1000 : 9000, 100000);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->mean16 >> 4, 7760);
+}
+
 static struct kunit_case ndp_owed_cases[] = {
 	KUNIT_CASE(ndp_owed_test_last),
 	KUNIT_CASE(ndp_owed_test_said),
+	KUNIT_CASE(ndp_owed_test_mean),
 	{}
 };
 

@@ -232,6 +232,13 @@ static void ndp_pull_test_sizes(struct kunit *test)
 	ndp_pull_test_sizes_are(test, np, dropped, ARRAY_SIZE(dropped));
 	np->promised = 4;
 	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 1000);
+	/* New data of messages; of a stream it is full. */
+	ps->trimmed = 0;
+	ps->behind = 100000;
+	ps->mean16 = 8000 << 4;
+	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 9000);
+	np->inet.sk.sk_type = SOCK_SEQPACKET;
+	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 8000);
 }
 
 static struct kunit_case ndp_pull_cases[] = {

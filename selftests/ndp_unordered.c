@@ -321,6 +321,26 @@ TEST_F_TIMEOUT(unordered, synchronised_in_parts, LONG)
 		EXPECT_EQ(4, next_one(self->a));
 }
 
+/* Of nothing there is nothing to synchronise, and the next message has not asked for it. */
+TEST_F(unordered, nothing_is_synchronised)
+{
+	ASSERT_TRUE(send_one(self->s, 0, 0, true, 0));
+	keep_back(0);
+	ASSERT_TRUE(send_some(self->s, 1, 3, SHORT));
+	if (variant->overtakes) {
+		EXPECT_EQ(2, next_one(self->a));
+		arrive_but_it();
+		let_go();
+		EXPECT_EQ(1, next_one(self->a));
+	} else {
+		arrive_but_it();
+		let_go();
+		EXPECT_EQ(1, next_one(self->a));
+		EXPECT_EQ(2, next_one(self->a));
+	}
+	EXPECT_EQ(0, info_of(self->a).sync_in);
+}
+
 /* Of a long one a packet in its middle is missing: others are read whole, and then it is. */
 TEST_F(unordered, in_the_middle)
 {
@@ -334,6 +354,9 @@ TEST_F(unordered, in_the_middle)
 	ASSERT_TRUE(send_one(self->s, 4, SHORT, false, 0));
 	EXPECT_TRUE(forward_until(is_readable, self->a, 10));
 	arrive_but_it();
+	/* As many bytes as are there, wherever they wait. */
+	ASSERT_EQ(0, ioctl(self->a, SIOCINQ, &len));
+	EXPECT_LE(3 * LONGER + SHORT, len);
 	/* It stays as long as it is looked at. */
 	EXPECT_EQ(1, read_one(self->a, MSG_PEEK, NULL));
 	EXPECT_EQ(1, read_one(self->a, MSG_PEEK, &len));
@@ -380,6 +403,28 @@ TEST_F(unordered, a_part)
 	for (i = NUMBER; i < got; i++)
 		ASSERT_EQ(content(7, i), buf[i]);
 	EXPECT_EQ(8, next_one(self->a));
+}
+
+/* And who has seen a part has that message first. */
+TEST_F(unordered, a_part_is_seen)
+{
+	char seen[MOST], buf[MOST];
+	int on = 1, n;
+
+	if (!variant->overtakes)
+		SKIP(return, "it keeps the order");
+	ASSERT_EQ(0, setsockopt(self->a, SOL_NDP, NDP_PARTIAL, &on, sizeof(on)));
+	keep_back(2);
+	ASSERT_TRUE(send_some(self->s, 7, 8, LONGER));
+	EXPECT_TRUE(forward_until(is_readable, self->a, 10));
+	arrive_but_it();
+	n = recv(self->a, seen, sizeof(seen), MSG_DONTWAIT | MSG_PEEK);
+	EXPECT_LT(0, n);
+	ASSERT_TRUE(send_some(self->s, 8, 9, SHORT));
+	arrive_but_it();
+	ASSERT_EQ(n, recv(self->a, buf, sizeof(buf), MSG_DONTWAIT));
+	EXPECT_EQ(0, memcmp(seen, buf, n));
+	let_go();
 }
 
 /* The end is behind all. */

@@ -53,8 +53,12 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 	}
 	skb_queue_splice_tail_init(list, &np->unended);
 	np->unended_sync |= sync;
-	if (!ends || skb_queue_empty(&np->unended))
+	if (!ends)
 		return;
+	if (skb_queue_empty(&np->unended)) {
+		np->unended_sync = false;
+		return;
+	}
 	ndp_tx_cb(skb_peek(&np->unended))->flags = NDP_F_BOM;
 	if (np->unended_sync)
 		ndp_tx_cb(skb_peek(&np->unended))->flags |= NDP_F_SYNC;
@@ -216,9 +220,11 @@ static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 		bool over = ndp_rx_at_end(sk);
 		int n;
 
-		ndp_early_fetch(np);
-		if (ndp_msg_readable(np))
+		if (ndp_msg_readable(np)) {
+			/* What was there when it was asked for is there now, or in the queue. */
+			ndp_early_fetch(np);
 			return 1;
+		}
 		n = over ? ndp_rx_ended(sk) : ndp_rx_may_wait(timeo);
 		if (n <= 0)
 			return n;
@@ -244,6 +250,9 @@ static int ndp_msg_receive(struct ndp_sock *np, struct msghdr *msg, size_t len,
 		msg->msg_flags |= MSG_TRUNC;
 	if (!(flags & MSG_PEEK))
 		ndp_msg_consume(np, split ? m.copied : m.len);
+	else if (!m.whole)
+		/* The next call reads what this one has shown. */
+		np->rcv_split = true;
 	return flags & MSG_TRUNC && !split ? m.len : m.copied;
 }
 

@@ -10,8 +10,7 @@
  * A bit for each packet of such a message remembers that it has arrived, until the lowest
  * missing one is beyond it.  The receive queue has whole messages, and then perhaps the
  * beginning of one, whose end is missing: what has overtaken it waits behind its end
- * (ndp_sock.early), so that the packets of a message stay together.  There it is not counted
- * as what can be read (SIOCINQ).  A reader who finds no
+ * (ndp_sock.early), so that the packets of a message stay together.  A reader who finds no
  * whole message in the queue fetches one from there to its head.  So a message for behind all
  * others is behind them in the queue as well: what waits joins the queue before it.
  *
@@ -108,7 +107,7 @@ void ndp_early_take(struct ndp_sock *np, struct sk_buff *skb)
  */
 void ndp_early_pass(struct ndp_sock *np)
 {
-	if (!np->early_map)
+	if (!np->early_map || np->rcv_fin)
 		return;
 	while (test_and_clear_bit(np->rcv_nxt % NDP_MAX_WINDOW, np->early_map)) {
 		np->rcv_nxt++;
@@ -167,6 +166,27 @@ void ndp_early_fetch(struct ndp_sock *np)
 		skb_queue_splice(&list, &ndp_to_sk(np)->sk_receive_queue);
 	}
 	spin_unlock_bh(&np->lock);
+}
+
+/**
+ * ndp_early_bytes - payload of the messages that wait behind a part of another
+ * @np:		connection
+ *
+ * Context: lock_sock held, np->lock not held.
+ * Return: that.
+ */
+u32 ndp_early_bytes(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+	u32 n = 0;
+
+	if (skb_queue_empty_lockless(&np->early))
+		return 0;
+	spin_lock_bh(&np->lock);
+	skb_queue_walk(&np->early, skb)
+		n += skb->len;
+	spin_unlock_bh(&np->lock);
+	return n;
 }
 
 /**

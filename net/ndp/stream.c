@@ -679,7 +679,7 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		return -EINVAL;
 	lock_sock(sk);
 	if (cmd == SIOCINQ)
-		n = ndp_inq(np);
+		n = ndp_inq(np) + ndp_early_bytes(np);
 	else
 		n = ndp_outq(np, cmd == SIOCOUTQNSD);
 	release_sock(sk);

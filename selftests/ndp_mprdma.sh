@@ -126,8 +126,10 @@ for s in 0 1 2 3; do
 done
 matrix 0 0-\>4
 bench lone -f "$TMP/matrix" -t 60 -w 30
-say "lone: Gb/s, sent again, disorder $(of lone "[(round(x['gbps'], 2), x['retrans'], x['ooo']) for x in f]")"
-exact "a lone flow over four paths of a quarter each: 90 %" true_of lone "f[0]['gbps'] > 0.9 * 9.336"
+say "lone: Gb/s, sent again, disorder" \
+	"$(of lone "[(round(x['gbps'], 2), x['retrans'], x['ooo']) for x in f]")"
+exact "a lone flow over four paths of a quarter each: 90 %" \
+	true_of lone "f[0]['gbps'] > 0.9 * 9.336"
 exact "and hardly a packet is taken for lost" true_of lone "f[0]['retrans'] < 40"
 on_paths rate 10gbit
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit

@@ -147,7 +147,8 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @ooh:	highest PSN that is known to have arrived (snd_ooh)
  * @ooh_seq:	the same in the order in which packets have left, retransmissions too
  * @seq:	of the packet that is being answered: place in that order,
- * @again:	and it was taken for lost before
+ * @again:	and it was sent before, or is to be sent again
+ * @was_lost:	because it was taken for lost
  * @probing:	the next packet that leaves by an ACK's path takes a random one
  * @owed:	packets acknowledged by a number above them, in this round trip and in the one
  *		before, whose own ACK has not come
@@ -169,6 +170,7 @@ struct mprdma {
 	u32	ooh_seq;
 	u32	seq;
 	bool	again;
+	bool	was_lost;
 	bool	probing;
 	u16	owed[2];
 	u16	fresh;
@@ -357,7 +359,7 @@ static bool mprdma_next_is_sync(const struct ndp_sock *np)
 /* When it may leave, if not all before it is acknowledged (section 3.4). */
 static u64 mprdma_sync_at(const struct ndp_sock *np, const struct mprdma *mp)
 {
-	u64 wait = mprdma_rtt(np) * READ_ONCE(delta) / max(mp->cwnd >> MPRDMA_SHIFT, 1U);
+	u64 wait = div_u64(mprdma_rtt(np) * READ_ONCE(delta), max(mp->cwnd >> MPRDMA_SHIFT, 1U));
 
 	return mp->new_at + div_u64(wait * READ_ONCE(sync), 1000);
 }
@@ -549,6 +551,7 @@ static void mprdma_note(struct mprdma *mp, const struct ndp_tx_cb *cb)
 {
 	mp->seq = cb->tx_seq;
 	mp->again = cb->rtx || cb->state == NDP_TX_LOST;
+	mp->was_lost = cb->lost;
 }
 
 static void mprdma_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, bool cumulative)
@@ -600,7 +603,7 @@ static bool mprdma_judge(struct ndp_sock *np, struct mprdma *mp, const struct nd
 	u32 psn = ntohl(nh->psn);
 
 	mprdma_react(mp, nh->flags & NDP_F_ECE, ack && used);
-	if (news && mp->again)
+	if (ack && news && mp->was_lost)
 		mprdma_learn(mp, !rtx);
 	/* Of the transmission that was taken for lost: its place in the window is gone. */
 	if (news && mp->again && !rtx)

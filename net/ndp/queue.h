@@ -43,7 +43,8 @@ struct ndp_tx_cb {
 	u16			large_in;	/* as it was then; see mtu.c */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
-				timed_out : 1;	/* once, or more often */
+				timed_out : 1,	/* once, or more often */
+				lost : 1;	/* taken for it, and no NACK came since */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */

@@ -114,6 +114,7 @@ static void ndp_tx_to_rtx(struct ndp_sock *np, struct sk_buff *skb, bool lost)
 
 	ndp_tx_unlink(np, skb);
 	cb->state = lost ? NDP_TX_LOST : NDP_TX_NACKED;
+	cb->lost = lost;
 	list_add(&cb->list, lost ? np->lost.prev : ndp_rtx_place(np, cb->psn));
 	np->rtx_pkts++;
 }

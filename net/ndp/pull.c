@@ -278,8 +278,10 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.full : 0;
 	u32 unpulled = atomic_xchg(&q->unpulled, 0);
 
-	if (q->next + NDP_PULL_BATCH * cost.full < now)
+	if (q->next + NDP_PULL_BATCH * cost.full < now) {
 		unpulled = 0;
+		q->pushed_trimmed_now = 0;
+	}
 	q->next = max(q->next, now - min(now, slack)) + cost.packet +
 		  min(ndp_pull_time(cost.mib, unpulled), cost.full);
 }

@@ -6,6 +6,10 @@
 # host sends a segment in the whole test, and NDP's counters have the bytes.
 #
 #	H0 eth0 ==== eth0 H1	10.0.0.1, 10.0.0.2
+
+# What is laid over the machine's own /usr, its modules too, is gone with this test.
+[ -n "${NDP_PROGRAMS_PRIVATE-}" ] || NDP_PROGRAMS_PRIVATE=1 exec unshare -m "$0" "$@"
+
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp netwire

@@ -195,7 +195,13 @@ def watched(sock, to):
     sock.setblocking(True)
 
 
-CLIENTS = {"connect": waiting, "poll": polled, "epoll": watched}
+def jailed(sock, to):
+    """In the background, where there is no /proc."""
+    os.chroot("/dev/shm")
+    polled(sock, to)
+
+
+CLIENTS = {"connect": waiting, "poll": polled, "epoll": watched, "jailed": jailed}
 
 
 def ask(how, address, port):

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 103
+tap_plan 109
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -204,7 +204,7 @@ carried "who has neither refuses" \
 	"ConnectionRefusedError: [Errno 111] Connection refused"
 
 # A host that is silent: it drops NDP's packets.
-server tcp -- accept 2
+server tcp -- accept 6
 tc -n "$H1" qdisc add dev eth0 clsact
 tc -n "$H1" filter add dev eth0 ingress protocol ip u32 match ip protocol 17 0xff \
 	match ip dport $NDP_PORT 0xffff action drop
@@ -212,6 +212,16 @@ carried "who is silent is asked by TCP" "$(ask --fallback=100 -v -- connect 10.0
 check "and it says so" grep -q "TCP, for it is silent" "$TMP/err"
 carried "other programs know it" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
 check "and say so" grep -q "TCP, remembered" "$TMP/err"
+rm -f /dev/shm/ndp_run.*
+carried "in the background" "$(ask --fallback=100 -v -- poll 10.0.0.2)" "TCP TCP"
+carried "that is known" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
+check "and it says so" grep -q "TCP, remembered" "$TMP/err"
+sleep 11
+carried "but not for long" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
+check "and it is asked again" grep -q "TCP, for it is silent" "$TMP/err"
+rm -f /dev/shm/ndp_run.*
+carried "without /proc the error is still connect()'s" \
+	"$(ask --fallback=100 -- jailed 10.0.0.2)" "TCP TCP"
 tc -n "$H1" qdisc del dev eth0 clsact
 
 # Listeners take both, in each way of waiting.

@@ -4,7 +4,7 @@
  *
  * With a fallback the answer of a destination that is not known to have no NDP is waited for,
  * also by a socket that does not block: for a round trip, or, where there is none, for as long
- * as the user has said, once in ten minutes.  Nobody could take the descriptor's place later,
+ * as the user has said, once in REMEMBERED seconds.  Nobody could take the descriptor's place later,
  * when the program waits for it in a way of its own.
  */
 #include <fcntl.h>
@@ -14,6 +14,13 @@
 
 #include "connect.h"
 #include "library.h"
+
+/* How long TCP is used at once, in seconds: to who took TCP, and to who was silent, where the
+ * end of TCP's connect() in the background is not seen.  A host that is down is silent too, and
+ * may have NDP when it is up.
+ */
+#define REMEMBERED		600
+#define REMEMBERED_UNSEEN	10
 
 /* What a program called connect() with. */
 struct call {
@@ -46,7 +53,7 @@ static int by_tcp_again(const struct call *c)
 	decided(c, "TCP, remembered");
 	/* Perhaps it has now. */
 	if (ret && errno != EINPROGRESS)
-		remember(&c->to, false);
+		remember(&c->to, 0);
 	return ret;
 }
 
@@ -126,8 +133,10 @@ static int with_fallback(const struct call *c)
 	decided(c, err == -ETIMEDOUT ? "TCP, for it is silent" :
 		   err == -ECONNREFUSED ? "TCP, for it refuses NDP" : "TCP, for it has no NDP");
 	/* Who refuses both may have both when it is asked next. */
-	if (err == -ETIMEDOUT || !ret)
-		remember(&c->to, true);
+	if (!ret)
+		remember(&c->to, REMEMBERED);
+	else if (err == -ETIMEDOUT && errno == EINPROGRESS)
+		remember(&c->to, REMEMBERED_UNSEEN);
 	return ret;
 }
 

@@ -46,7 +46,7 @@ int become_tcp(int fd, const struct name *name);
 
 /* memory.c: destinations without NDP */
 bool remembered(const struct destination *d);
-void remember(const struct destination *d, bool tcp);
+void remember(const struct destination *d, __u32 seconds);
 
 /* pair.c: listeners that take both */
 int pair_with_tcp(int fd, int backlog);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Destinations (address, port, network namespace) that have shown that they have no NDP: for
- * ten minutes TCP is used at once.  All programs of a user share what they have learnt, by a
+ * some time (connect.c) TCP is used at once.  All programs of a user share what they have learnt, by a
  * file in memory; where there can be none, a process shares it with those that it forks.
  *
  * Each destination has one place in a table, by its hash, and takes it from whoever had it: who
@@ -19,7 +19,6 @@
 #include "library.h"
 
 #define PLACES		1024
-#define REMEMBERED	600	/* s */
 
 /* The destination's hash in the upper half, in the lower the second of the machine's time
  * until when it holds.
@@ -90,36 +89,45 @@ static __u64 hash_of(const struct destination *d)
 	return hash_bytes(hash, &d->port, sizeof(d->port));
 }
 
+/* Return: its place in the table, or NULL without a table.  errno stays: callers still need it,
+ * and there may be no /proc.
+ */
+static place *place_of(const struct destination *d, __u64 *hash)
+{
+	int err = errno;
+
+	*hash = hash_of(d);
+	pthread_once(&opened, open_table);
+	errno = err;
+	return table ? &table[*hash % PLACES] : NULL;
+}
+
 /**
  * remembered - is it known to have no NDP?
  * @d:		destination
  */
 bool remembered(const struct destination *d)
 {
-	__u64 hash = hash_of(d), found;
-	int err = errno;
+	__u64 hash, found;
+	place *at = place_of(d, &hash);
 
-	pthread_once(&opened, open_table);
-	errno = err;
-	if (!table)
+	if (!at)
 		return false;
-	found = atomic_load(&table[hash % PLACES]);
+	found = atomic_load(at);
 	return found >> 32 == hash >> 32 && (__u32)found > now();
 }
 
 /**
  * remember - what is known of a destination
  * @d:		destination
- * @tcp:	it has no NDP; else forget it
+ * @seconds:	for so long it has no NDP; 0: forget it
  */
-void remember(const struct destination *d, bool tcp)
+void remember(const struct destination *d, __u32 seconds)
 {
-	__u64 hash = hash_of(d);
-	int err = errno;
+	__u64 hash;
+	place *at = place_of(d, &hash);
 
-	pthread_once(&opened, open_table);
-	errno = err;
-	if (table)
-		atomic_store(&table[hash % PLACES],
-			     tcp ? (hash & ~(__u64)UINT32_MAX) | (now() + REMEMBERED) : 0);
+	if (at)
+		atomic_store(at, seconds ?
+			     (hash & ~(__u64)UINT32_MAX) | (now() + seconds) : 0);
 }

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 109
+tap_plan 113
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -185,11 +185,18 @@ carried "and one at such an address" "$(plain connect fd00::2)" "TCP TCP"
 
 # --- Fallback.
 rm -f /dev/shm/ndp_run.*
-server tcp -- accept 5
+server tcp -- accept 7
 carried "who refuses NDP is asked by TCP" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
 check "and it says so" grep -q "TCP, for it refuses NDP" "$TMP/err"
 carried "once" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
 check "and it says so" grep -q "TCP, remembered" "$TMP/err"
+ln /dev/shm/ndp_run.0 "/dev/shm/linked"
+carried "a file of two names does not say it" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
+check "so it is asked again" grep -q "TCP, for it refuses NDP" "$TMP/err"
+rm -f /dev/shm/ndp_run.* /dev/shm/linked
+(umask 077 && echo precious >/dev/shm/ndp_run.0)
+carried "nor one of another size" "$(ask --fallback -v -- connect 10.0.0.2)" "TCP TCP"
+is "which stays as it is" "$(cat /dev/shm/ndp_run.0)" precious
 rm -f /dev/shm/ndp_run.*
 carried "in the background" "$(ask --fallback -v -- poll 10.0.0.2)" "TCP TCP"
 carried "an epoll that had the socket before" "$(ask --fallback -v -- epoll 10.0.0.2)" "TCP TCP"

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,20 +28,33 @@ typedef _Atomic __u64 place;
 static place *table;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-/* Nobody else's file of that name may tell us where to go. */
-static int open_shared(void)
+/* Nobody else's file of that name may tell us where to go, nor ours by another name be
+ * overwritten.
+ */
+static bool is_table(int fd)
 {
 	struct stat is;
+
+	if (fstat(fd, &is) || !S_ISREG(is.st_mode) || (is.st_mode & 0777) != 0600 ||
+	    is.st_uid != geteuid() || is.st_nlink != 1)
+		return false;
+	return is.st_size ? is.st_size == PLACES * sizeof(place) :
+			    !ftruncate(fd, PLACES * sizeof(place));
+}
+
+static int open_shared(void)
+{
 	char path[40];
 	int fd;
 
+	/* With another's privileges, a program shares nothing by the file system. */
+	if (getauxval(AT_SECURE) || getuid() != geteuid())
+		return -1;
 	snprintf(path, sizeof(path), "/dev/shm/ndp_run.%u", geteuid());
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &is) || is.st_uid != geteuid() || (is.st_mode & 0777) != 0600 ||
-	    !S_ISREG(is.st_mode) ||
-	    ftruncate(fd, PLACES * sizeof(place))) {
+	if (!is_table(fd)) {
 		NEXT(close)(fd);
 		return -1;
 	}

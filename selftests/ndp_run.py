@@ -9,9 +9,12 @@
 #	 ndp_run.py sockets | options ADDRESS PORT
 
 import asyncio
+import ctypes
+import errno
 import fcntl
 import hashlib
 import os
+import resource
 import select
 import socket
 import struct
@@ -90,6 +93,27 @@ def selecting(own, port):
             yield sock.accept()[0]
 
 
+def selecting_large(own, port):
+    """The listener is the last in its set, beyond FD_SETSIZE, and behind the set is no room."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
+    while os.dup(SILENT) < 1214:
+        pass
+    sock = listener(own, port)
+    n, libc = sock.fileno() + 1, ctypes.CDLL(None, use_errno=True)
+    assert n == 1216, "not the last of a word"
+    asked = bytes(n // 8 - 1) + b"\x80" + bytes([0xaa]) * 64
+    bad = bytes(n // 8 - 1) + b"\x01" + bytes([0xaa]) * 64
+    os.close(n - 8)
+    kept, wrong = ctypes.create_string_buffer(asked), ctypes.create_string_buffer(bad)
+    assert libc.select(n, kept, wrong, None, None) == -1, "no error"
+    assert ctypes.get_errno() == errno.EBADF and kept.raw[:-1] == asked, "sets were changed"
+    while True:
+        kept = ctypes.create_string_buffer(asked)
+        assert libc.select(n, kept, None, None, None) == 1, "how many?"
+        assert kept.raw[:-1] == asked, "another set"
+        yield sock.accept()[0]
+
+
 def epolling(own, port, flags=select.EPOLLET, early=False):
     """Edge-triggered: all that are there are accepted at once, or nobody hears of them."""
     sock = bound(own, port) if early else listener(own, port)
@@ -153,7 +177,8 @@ async def serve_asyncio(own, port, count):
     server.close()
 
 
-SERVERS = {"accept": blocking, "poll": polling, "select": selecting, "epoll": epolling,
+SERVERS = {"accept": blocking, "poll": polling, "select": selecting,
+           "large": selecting_large, "epoll": epolling,
            "early": epolling_early, "exclusive": exclusive, "fork": forking,
            "again": closing}
 

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 113
+tap_plan 115
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -145,7 +145,7 @@ is "sockets of TCP, and of nothing else" \
 	"$(cut -d' ' -f1 "$TMP/ndp" | tr '\n' ' ')" "NDP NDP NDP TCP TCP "
 # The protocol that was asked for: the kernel says TCP's if it was none.
 is "and they look as before" "$(cut -d' ' -f2- "$TMP/ndp")" "$(cut -d' ' -f2- "$TMP/tcp")"
-for how in accept poll select epoll early exclusive fork again asyncio; do
+for how in accept poll select large epoll early exclusive fork again asyncio; do
 	server -- $how 1
 	carried "a server that waits by $how" "$(ask -- connect 10.0.0.2)" "NDP NDP"
 done
@@ -233,7 +233,7 @@ tc -n "$H1" qdisc del dev eth0 clsact
 
 # Listeners take both, in each way of waiting.
 rm -f /dev/shm/ndp_run.*
-for how in accept poll select epoll early exclusive fork again asyncio; do
+for how in accept poll select large epoll early exclusive fork again asyncio; do
 	server --fallback -- $how 4
 	carried "both, by $how" "$(plain connect 10.0.0.2; ask -- connect 10.0.0.2
 		ask -- poll 10.0.0.2; plain poll 10.0.0.2)" "TCP TCP

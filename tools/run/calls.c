@@ -226,65 +226,120 @@ CALL int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
 	return ppoll(fds, n, timeout, mask);
 }
 
-/* Add the other halves of pairs to those that are read from.  Return: the new end. */
-static int select_begin(int n, fd_set *readable)
-{
-	int fd, tcp, end = n;
+/*
+ * A call of select() with listeners of both kinds works on sets of its own: those of TCP may
+ * have numbers beyond the program's sets, which are of any length, and stay as they are if the
+ * call fails.
+ */
+struct select_pairs {
+	int		n, end;		/* the program's first argument, and ours */
+	fd_set		*given[3];	/* to read from, to write to, others; NULL as the program's */
+	unsigned long	*set[3];
+};
 
+#define BITS	(8 * sizeof(unsigned long))
+
+static size_t longs(int n)
+{
+	return (n + BITS - 1) / BITS;
+}
+
+/* Not FD_ISSET() and its like, which end the program beyond FD_SETSIZE. */
+static bool has_bit(const void *set, int fd)
+{
+	return ((const unsigned long *)set)[fd / BITS] >> fd % BITS & 1;
+}
+
+/* The listener of TCP beside one that the program wants to read from; or -1. */
+static int twin_in_set(const struct select_pairs *p, int fd)
+{
+	return has_bit(p->given[0], fd) ? pair_of(fd) : -1;
+}
+
+static bool copy_sets(struct select_pairs *p)
+{
+	unsigned long *room = calloc(3 * longs(p->end), sizeof(*room));
+	int i;
+
+	if (!room)
+		return false;
+	for (i = 0; i < 3; i++) {
+		p->set[i] = room + i * longs(p->end);
+		if (!p->given[i])
+			continue;
+		memcpy(p->set[i], p->given[i], longs(p->n) * sizeof(*room));
+		if (p->n % BITS)
+			p->set[i][p->n / BITS] &= (1UL << p->n % BITS) - 1;
+	}
+	return true;
+}
+
+/* Return: false if there is nothing to do, or no memory for it. */
+static bool select_begin(struct select_pairs *p, int n, fd_set *readable, fd_set *writable,
+			 fd_set *other)
+{
+	int fd, tcp, end = 0;
+
+	*p = (struct select_pairs){ .n = n, .given = { readable, writable, other } };
 	for (fd = 0; readable && any_pair() && fd < n; fd++) {
-		if (!FD_ISSET(fd, readable))
-			continue;
-		tcp = pair_of(fd);
-		if (tcp < 0 || tcp >= FD_SETSIZE)
-			continue;
-		FD_SET(tcp, readable);
+		tcp = twin_in_set(p, fd);
 		if (tcp >= end)
 			end = tcp + 1;
 	}
-	return end;
+	p->end = end > n ? end : n;
+	if (!end || !copy_sets(p))
+		return false;
+	for (fd = 0; fd < n; fd++) {
+		tcp = twin_in_set(p, fd);
+		if (tcp >= 0 && tcp < p->end)
+			p->set[0][tcp / BITS] |= 1UL << tcp % BITS;
+	}
+	return true;
 }
 
-/* @asked: what the program gave.  Return: of how many it is told. */
-static int select_end(int n, const fd_set *asked, fd_set *readable, int ret)
+/* What the program is told.  Return: of how many. */
+static int select_end(struct select_pairs *p, int ret)
 {
-	int fd, tcp;
+	int err = errno, fd, tcp, i;
 
-	for (fd = 0; ret > 0 && readable && any_pair() && fd < n; fd++) {
-		if (!FD_ISSET(fd, asked))
+	for (fd = 0; ret > 0 && fd < p->n; fd++) {
+		tcp = twin_in_set(p, fd);
+		if (tcp < 0 || tcp >= p->end || !has_bit(p->set[0], tcp))
 			continue;
-		tcp = pair_of(fd);
-		if (tcp < 0 || tcp >= FD_SETSIZE || !FD_ISSET(tcp, readable))
-			continue;
-		FD_CLR(tcp, readable);
-		ret -= FD_ISSET(fd, readable);
-		FD_SET(fd, readable);
+		p->set[0][tcp / BITS] &= ~(1UL << tcp % BITS);
+		ret -= has_bit(p->set[0], fd);
+		p->set[0][fd / BITS] |= 1UL << fd % BITS;
 	}
+	for (i = 0; ret >= 0 && i < 3; i++)
+		if (p->given[i])
+			memcpy(p->given[i], p->set[i], longs(p->n) * sizeof(*p->set[i]));
+	free(p->set[0]);
+	errno = err;
 	return ret;
+}
+
+static fd_set *set_of(const struct select_pairs *p, int i)
+{
+	return p->given[i] ? (fd_set *)p->set[i] : NULL;
 }
 
 CALL int select(int n, fd_set *readable, fd_set *writable, fd_set *other, struct timeval *timeout)
 {
-	fd_set asked;
-	int end;
+	struct select_pairs p;
 
-	if (!any_pair() || !readable)
+	if (!select_begin(&p, n, readable, writable, other))
 		return NEXT(select)(n, readable, writable, other, timeout);
-	asked = *readable;
-	end = select_begin(n, readable);
-	return select_end(n, &asked, readable,
-			  NEXT(select)(end, readable, writable, other, timeout));
+	return select_end(&p, NEXT(select)(p.end, set_of(&p, 0), set_of(&p, 1), set_of(&p, 2),
+					   timeout));
 }
 
 CALL int pselect(int n, fd_set *readable, fd_set *writable, fd_set *other,
 		 const struct timespec *timeout, const sigset_t *mask)
 {
-	fd_set asked;
-	int end;
+	struct select_pairs p;
 
-	if (!any_pair() || !readable)
+	if (!select_begin(&p, n, readable, writable, other))
 		return NEXT(pselect)(n, readable, writable, other, timeout, mask);
-	asked = *readable;
-	end = select_begin(n, readable);
-	return select_end(n, &asked, readable,
-			  NEXT(pselect)(end, readable, writable, other, timeout, mask));
+	return select_end(&p, NEXT(pselect)(p.end, set_of(&p, 0), set_of(&p, 1), set_of(&p, 2),
+					    timeout, mask));
 }

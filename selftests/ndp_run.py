@@ -16,9 +16,11 @@ import hashlib
 import os
 import resource
 import select
+import signal
 import socket
 import struct
 import sys
+import time
 
 DATA = hashlib.shake_256(b"ndp_run").digest(300000)
 SOL_NDP, NDP_SYNC_CONNECT = 300, 3
@@ -151,6 +153,49 @@ def forking(own, port):
         os._exit(0)
 
 
+def sharing(own, port):
+    """Four processes wait for the same; each serves one, so that all must be awake for both."""
+    sock = listener(own, port)
+    for _ in range(4):
+        if not os.fork():
+            answer(sock.accept()[0])
+            os._exit(0)
+    for _ in range(4):
+        os.wait()
+    sys.exit()
+
+
+def accept_as_c(sock):
+    """Python's own accept() goes on behind a signal itself."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.accept(sock.fileno(), None, None)
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), "accept")
+    return socket.socket(fileno=fd)
+
+
+def signalled(own, port):
+    """A child ends while the listener is waited for: accept() ends if it was told so."""
+    sock = bound(own, port)
+    sock.listen(8)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for restart in False, True:
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.siginterrupt(signal.SIGCHLD, not restart)
+        if not os.fork():
+            time.sleep(1)
+            if restart:
+                print("listening", flush=True)
+            os._exit(0)
+        try:
+            yield accept_as_c(sock)
+        except InterruptedError:
+            assert not restart, "EINTR in spite of SA_RESTART"
+            os.wait()
+    while True:
+        yield sock.accept()[0]
+
+
 def closing(own, port):
     """A listener that is closed is free for another at once."""
     sock = bound(own, port)
@@ -180,7 +225,7 @@ async def serve_asyncio(own, port, count):
 SERVERS = {"accept": blocking, "poll": polling, "select": selecting,
            "large": selecting_large, "epoll": epolling,
            "early": epolling_early, "exclusive": exclusive, "fork": forking,
-           "again": closing}
+           "again": closing, "share": sharing, "signal": signalled}
 
 
 def serve(how, port, count, own=""):

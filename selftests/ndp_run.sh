@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 115
+tap_plan 117
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -233,7 +233,7 @@ tc -n "$H1" qdisc del dev eth0 clsact
 
 # Listeners take both, in each way of waiting.
 rm -f /dev/shm/ndp_run.*
-for how in accept poll select large epoll early exclusive fork again asyncio; do
+for how in accept poll select large epoll early exclusive fork share signal again asyncio; do
 	server --fallback -- $how 4
 	carried "both, by $how" "$(plain connect 10.0.0.2; ask -- connect 10.0.0.2
 		ask -- poll 10.0.0.2; plain poll 10.0.0.2)" "TCP TCP

@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -25,8 +27,14 @@ static struct pair {
 	atomic_int	ndp;		/* -1: free */
 	int		tcp;
 	__u64	ndp_cookie, tcp_cookie;
-	atomic_uint	turn;		/* which of the two is asked first */
 } pairs[PAIRS_MAX];
+/* Shared with forked processes, who use the same listeners; after a fork a place may be that of
+ * another listener in each, which then wait for each other for a moment.
+ */
+static struct turn {
+	pthread_mutex_t	lock;
+	int		first;		/* which of the two is asked first */
+} *turns;
 static atomic_uint pairs_used;		/* places up to here may be taken */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* A child by vfork() has our memory, and its closing of a descriptor is not ours. */
@@ -67,10 +75,35 @@ int pair_of(int fd)
 	return p->tcp;
 }
 
+static bool start_turns(void)
+{
+	pthread_mutexattr_t attr;
+	int i;
+
+	if (turns)
+		return true;
+	turns = mmap(NULL, PAIRS_MAX * sizeof(*turns), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (turns == MAP_FAILED) {
+		turns = NULL;
+		return false;
+	}
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	/* A process may be killed while it has it. */
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	for (i = 0; i < PAIRS_MAX; i++)
+		pthread_mutex_init(&turns[i].lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return true;
+}
+
 static bool add(int fd, int tcp)
 {
 	unsigned int i;
 
+	if (!start_turns())
+		return false;
 	for (i = 0; i < PAIRS_MAX; i++)
 		if (i >= atomic_load(&pairs_used) || atomic_load(&pairs[i].ndp) < 0)
 			break;
@@ -130,7 +163,7 @@ int pair_with_tcp(int fd, int backlog)
 	if (!add(fd, tcp)) {
 		NEXT(close)(tcp);
 		tcp = -1;
-		warn_once("more than 64 listeners: this one takes NDP alone");
+		warn_once("no room for one more listener of both: this one takes NDP alone");
 	}
 	pthread_mutex_unlock(&lock);
 	if (tcp < 0)
@@ -163,6 +196,55 @@ static int patience_ms(int fd)
 	return limit.tv_sec * 1000 + limit.tv_usec / 1000;
 }
 
+/* Would accept() go on behind a signal?  Which one it was poll() does not say, and itself
+ * never goes on.
+ */
+static bool signals_restart(void)
+{
+	struct sigaction act;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		if (!sigaction(sig, NULL, &act) && act.sa_handler != SIG_DFL &&
+		    act.sa_handler != SIG_IGN && !(act.sa_flags & SA_RESTART))
+			return false;
+	return true;
+}
+
+/* One of all processes and threads that have the listener: who has seen a connection shall be
+ * the one that gets it, and not sleep in accept4() of NDP's alone.
+ */
+static void turn_begin(struct turn *t)
+{
+	if (pthread_mutex_lock(&t->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&t->lock);
+}
+
+/* What there is now.  Return: as accept4() of a socket that does not block. */
+static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, socklen_t *len,
+			int flags)
+{
+	struct pollfd both[2] = { { fd, POLLIN, 0 }, { tcp, POLLIN, 0 } };
+	int sock = -1, err = EAGAIN, i;
+
+	turn_begin(t);
+	/* Neither shall starve the other. */
+	t->first = !t->first;
+	if (NEXT(poll)(both, 2, 0) < 0)
+		err = errno;
+	for (i = 0; i < 2 && sock < 0 && err == EAGAIN; i++) {
+		struct pollfd *at = &both[t->first ^ i];
+
+		if (!at->revents)
+			continue;
+		sock = NEXT(accept4)(at->fd, addr, len, flags);
+		err = errno;
+	}
+	pthread_mutex_unlock(&t->lock);
+	errno = err;
+	return sock;
+}
+
 /**
  * pair_accept - accept4() of a listener that takes both
  * @fd:		listener
@@ -177,25 +259,19 @@ int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flag
 {
 	struct pollfd both[2] = { { fd, POLLIN, 0 }, { tcp, POLLIN, 0 } };
 	bool wait = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	int limit = wait ? patience_ms(fd) : 0, sock, n;
 	struct pair *p = find(fd);
-	int i, n, sock, first, limit = wait ? patience_ms(fd) : 0;
 
+	if (!p)
+		return NEXT(accept4)(fd, addr, len, flags);
 	for (;;) {
-		/* Neither shall starve the other. */
-		first = p ? atomic_fetch_add(&p->turn, 1) & 1 : 0;
+		sock = accept_ready(fd, tcp, &turns[p - pairs], addr, len, flags);
+		if (sock >= 0 || errno != EAGAIN || !wait)
+			return sock;
 		n = NEXT(poll)(both, 2, limit);
-		if (n < 0)
+		if (n < 0 && (errno != EINTR || limit >= 0 || !signals_restart()))
 			return -1;
-		for (i = 0; i < 2 && n; i++) {
-			struct pollfd *at = &both[first ^ i];
-
-			if (!at->revents)
-				continue;
-			sock = NEXT(accept4)(at->fd, addr, len, flags);
-			if (sock >= 0 || errno != EAGAIN)
-				return sock;
-		}
-		if (!wait || !n) {
+		if (!n) {
 			errno = EAGAIN;
 			return -1;
 		}

@@ -6,7 +6,8 @@
 #
 # Usage: ndp_run.py serve HOW PORT COUNT [OWN ADDRESS]	HOW: as in SERVERS
 #	 ndp_run.py ask HOW ADDRESS PORT		HOW: as in CLIENTS
-#	 ndp_run.py sockets | options ADDRESS PORT
+#	 ndp_run.py sockets | options ADDRESS PORT | half PORT | dropped PORT
+#	 ndp_run.py crowd FIRST LAST FREE... | crowded
 
 import asyncio
 import ctypes
@@ -240,6 +241,49 @@ def serve(how, port, count, own=""):
             return
 
 
+def half(port):
+    """Where the port is TCP's already, NDP does not listen either."""
+    sock = bound("", int(port))
+    try:
+        sock.listen()
+        print("listens")
+    except OSError as error:
+        print(errno.errorcode[error.errno],
+              sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+
+
+def dropped(port):
+    """A low port, and root no more."""
+    sock = bound("", int(port))
+    os.setuid(65534)
+    sock.listen()
+    print(kind(sock), sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+
+
+def crowd(first, last, *free):
+    """Take these ports but for some."""
+    socks = [quiet_listener(port) for port in range(int(first), int(last) + 1)
+             if str(port) not in free]
+    print("listening", flush=True)
+    os.read(SILENT, 1)
+    return socks
+
+
+def quiet_listener(port):
+    sock = bound("", port)
+    sock.listen()
+    return sock
+
+
+def crowded():
+    """Any port, with and without bind(), where TCP has most of them."""
+    socks = socket.socket(), socket.socket()
+    socks[0].bind(("", 0))
+    for sock in socks:
+        sock.listen()
+    print(*(kind(sock) for sock in socks), *sorted(sock.getsockname()[1] for sock in socks))
+
+
 def waiting(sock, to):
     sock.connect(to)
 
@@ -320,4 +364,6 @@ def options(address, port):
     sock.recv(100)
 
 
-{"serve": serve, "ask": ask, "sockets": sockets, "options": options}[sys.argv[1]](*sys.argv[2:])
+COMMANDS = {"serve": serve, "ask": ask, "sockets": sockets, "options": options, "half": half,
+            "dropped": dropped, "crowd": crowd, "crowded": crowded}
+COMMANDS[sys.argv[1]](*sys.argv[2:])

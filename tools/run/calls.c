@@ -47,17 +47,29 @@ CALL int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	return ret;
 }
 
+static bool port_comes_later(int fd)
+{
+	int on = 0;
+	socklen_t len = sizeof(on);
+
+	return !NEXT(getsockopt)(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, &len) && on;
+}
+
 CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
 	const struct name none = { .len = 0 };
 	char text[DESTINATION_TEXT];
 	struct destination own;
 
-	if (settings()->excepts && is_ndp(fd) &&
-	    destination_of(addr.__sockaddr__, len, &own) && settings_except(settings(), &own)) {
+	if (!(settings()->excepts || settings()->fallback_ms) || !is_ndp(fd) ||
+	    !destination_of(addr.__sockaddr__, len, &own))
+		return NEXT(bind)(fd, addr, len);
+	if (settings_except(settings(), &own)) {
 		say("own address %s: TCP, an exception", destination_text(&own, text));
 		if (become_tcp(fd, &none))
 			return -1;
+	} else if (settings()->fallback_ms && !own.port && !port_comes_later(fd)) {
+		return pair_bind(fd, addr.__sockaddr__, len);
 	}
 	return NEXT(bind)(fd, addr, len);
 }
@@ -84,9 +96,7 @@ CALL int listen(int fd, int backlog)
 {
 	bool ndp = is_ndp(fd);
 
-	if (NEXT(listen)(fd, backlog))
-		return -1;
-	if (ndp && settings()->fallback_ms && pair_with_tcp(fd, backlog))
+	if (ndp && settings()->fallback_ms ? pair_listen(fd, backlog) : NEXT(listen)(fd, backlog))
 		return -1;
 	say_of_socket("listener at", fd, !ndp ? "TCP" : pair_of(fd) < 0 ? "NDP" : "NDP and TCP");
 	return 0;

@@ -49,7 +49,8 @@ bool remembered(const struct destination *d);
 void remember(const struct destination *d, __u32 seconds);
 
 /* pair.c: listeners that take both */
-int pair_with_tcp(int fd, int backlog);
+int pair_bind(int fd, const struct sockaddr *addr, socklen_t len);
+int pair_listen(int fd, int backlog);
 int pair_of(int fd);
 void pair_end(int fd);
 int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags);

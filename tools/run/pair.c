@@ -21,6 +21,8 @@
 
 /* Listeners beyond that take NDP alone. */
 #define PAIRS_MAX	64
+/* Ports that are free in TCP, until one is free in NDP as well */
+#define PORT_TRIES	32
 
 /* By cookies it is known whether the numbers still stand for these sockets. */
 static struct pair {
@@ -134,41 +136,116 @@ static void forget_stale(int fd)
 }
 
 /**
- * pair_with_tcp - listen by TCP as well
- * @fd:		listener of NDP
- * @backlog:	as for listen()
+ * pair_bind - bind() to any port, one that is free in TCP as well
+ * @fd:		socket of NDP
+ * @addr:	as for bind(), with port 0
+ * @len:	as for bind()
  *
- * Return: 0, or -1 with errno: the port is another's in TCP, say.
+ * Return: 0, or -1 with errno.
  */
-int pair_with_tcp(int fd, int backlog)
+int pair_bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	int tcp = pair_of(fd), err;
+	const struct name none = { .len = 0 };
+	int tries, tcp, ret, err;
 	struct name name;
 
-	if (tcp >= 0)
-		return NEXT(listen)(tcp, backlog);
-	name_of(fd, &name);
-	/* Which is asked without being sure that anybody is there must not wait. */
-	tcp = new_tcp_like(fd, &name, SOCK_NONBLOCK);
-	if (tcp < 0)
+	for (tries = 0; tries < PORT_TRIES; tries++) {
+		tcp = new_tcp_like(fd, &none, 0);
+		if (tcp < 0)
+			break;
+		name.len = 0;
+		if (!NEXT(bind)(tcp, addr, len))
+			name_of(tcp, &name);
+		ret = NEXT(bind)(fd, name.len ? (struct sockaddr *)&name.addr : addr,
+				 name.len ?: len);
+		err = errno;
+		NEXT(close)(tcp);
+		errno = err;
+		if (!ret || err != EADDRINUSE || !name.len)
+			return ret;
+	}
+	return NEXT(bind)(fd, addr, len);
+}
+
+/* Who listens without bind() has any port of any address. */
+static int bind_to_any(int fd, struct name *name)
+{
+	in_port_t port = ((struct sockaddr_in *)&name->addr)->sin_port;
+
+	if (name->len && !port && pair_bind(fd, (struct sockaddr *)&name->addr, name->len))
 		return -1;
-	if (NEXT(listen)(tcp, backlog)) {
+	name_of(fd, name);
+	return 0;
+}
+
+/* Return: it listens; or -1 with errno. */
+static int new_twin(int fd, const struct name *name, int backlog)
+{
+	/* Which is asked without being sure that anybody is there must not wait. */
+	int tcp = new_tcp_like(fd, name, SOCK_NONBLOCK), err;
+
+	if (tcp >= 0 && NEXT(listen)(tcp, backlog)) {
 		err = errno;
 		NEXT(close)(tcp);
 		errno = err;
 		return -1;
 	}
+	return tcp;
+}
+
+static void keep_twin(int fd, int tcp)
+{
+	bool added;
+
 	pthread_mutex_lock(&lock);
 	forget_stale(fd);
-	if (!add(fd, tcp)) {
+	added = add(fd, tcp);
+	pthread_mutex_unlock(&lock);
+	if (added) {
+		watch_also(fd, tcp);
+	} else {
 		NEXT(close)(tcp);
-		tcp = -1;
 		warn_once("no room for one more listener of both: this one takes NDP alone");
 	}
-	pthread_mutex_unlock(&lock);
+}
+
+/**
+ * pair_listen - listen by both
+ * @fd:		socket of NDP
+ * @backlog:	as for listen()
+ *
+ * TCP's is first: if the port is another's in TCP, the program's own socket does not listen
+ * either.  Where TCP's cannot be for another reason (a low port, and privileges that were given
+ * up behind bind()), NDP listens alone.
+ *
+ * Return: 0, or -1 with errno.
+ */
+int pair_listen(int fd, int backlog)
+{
+	int tcp = pair_of(fd), err;
+	struct name name;
+
+	if (tcp >= 0)
+		return NEXT(listen)(tcp, backlog) ?: NEXT(listen)(fd, backlog);
+	if (!is_unused(fd))
+		return NEXT(listen)(fd, backlog);
+	name_of(fd, &name);
+	if (bind_to_any(fd, &name))
+		return -1;
+	tcp = new_twin(fd, &name, backlog);
+	if (tcp < 0 && errno == EADDRINUSE)
+		return -1;
 	if (tcp < 0)
-		return 0;
-	watch_also(fd, tcp);
+		warn_once("no listener of TCP beside NDP's (may this user have its port?)");
+	if (NEXT(listen)(fd, backlog)) {
+		err = errno;
+		if (tcp >= 0)
+			NEXT(close)(tcp);
+		errno = err;
+		return -1;
+	}
+	if (tcp >= 0)
+		keep_twin(fd, tcp);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 # Usage: ndp_run.py serve HOW PORT COUNT [OWN ADDRESS]	HOW: as in SERVERS
 #	 ndp_run.py ask HOW ADDRESS PORT		HOW: as in CLIENTS
 #	 ndp_run.py sockets | options ADDRESS PORT | half PORT | dropped PORT
-#	 ndp_run.py crowd FIRST LAST FREE... | crowded
+#	 ndp_run.py replaced PORT | crowd FIRST LAST FREE... | crowded
 
 import asyncio
 import ctypes
@@ -269,6 +269,25 @@ def crowd(first, last, *free):
     return socks
 
 
+def replaced(port):
+    """What is put over a listener, or closes many, ends it in TCP as well."""
+    libc = ctypes.CDLL(None)
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for end in (lambda fd: os.dup2(nothing, fd), lambda fd: os.dup2(nothing, fd, False),
+                lambda fd: libc.close_range(fd, fd, 0)):
+        sock = quiet_listener(int(port))
+        before = listeners(int(port))
+        end(sock.detach())
+        print(before, listeners(int(port)), end=" ")
+
+
+def listeners(port):
+    """Of TCP, as the kernel tells."""
+    with open("/proc/self/net/tcp") as file:
+        return sum(line.split()[1].endswith(":%04X" % port) and line.split()[3] == "0A"
+                   for line in file)
+
+
 def quiet_listener(port):
     sock = bound("", port)
     sock.listen()
@@ -365,5 +384,5 @@ def options(address, port):
 
 
 COMMANDS = {"serve": serve, "ask": ask, "sockets": sockets, "options": options, "half": half,
-            "dropped": dropped, "crowd": crowd, "crowded": crowded}
+            "dropped": dropped, "replaced": replaced, "crowd": crowd, "crowded": crowded}
 COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 121
+tap_plan 122
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -250,6 +250,8 @@ check "and that server is still there" plain connect 10.0.0.2
 is "privileges that were given up leave NDP's" \
 	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" dropped 80 2>"$TMP/err")" "NDP 1"
 check "and it says so" grep -q "no listener of TCP" "$TMP/err"
+is "it ends with what is put over it" \
+	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" replaced 81 2>&1)" "1 0 1 0 1 0 "
 echo 20000 20007 | in_ns "$H1" tee /proc/sys/net/ipv4/ip_local_port_range >"$TMP/out"
 background in_ns "$H1" "${python[@]}" crowd 20000 20007 20002 20005 >"$TMP/server" 2>&1
 wait_for 20 grep -q listening "$TMP/server" || die "no crowd: $(cat "$TMP/server")"

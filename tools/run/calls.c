@@ -11,6 +11,8 @@
  * Non-goals: programs that do not call the C library (static ones, Go), and io_uring, which
  * tells the kernel of sockets past it.
  */
+#include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +124,28 @@ CALL int close(int fd)
 {
 	pair_end(fd);
 	return NEXT(close)(fd);
+}
+
+/* What a descriptor is put over is closed, if the call does not fail. */
+CALL int dup2(int from, int to)
+{
+	if (from != to && fcntl(from, F_GETFD) >= 0)
+		pair_end(to);
+	return NEXT(dup2)(from, to);
+}
+
+CALL int dup3(int from, int to, int flags)
+{
+	if (from != to && !(flags & ~O_CLOEXEC) && fcntl(from, F_GETFD) >= 0)
+		pair_end(to);
+	return NEXT(dup3)(from, to, flags);
+}
+
+CALL int close_range(unsigned int first, unsigned int last, int flags)
+{
+	if (!(flags & CLOSE_RANGE_CLOEXEC))
+		pair_end_range(first, last);
+	return NEXT(close_range)(first, last, flags);
 }
 
 CALL int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)

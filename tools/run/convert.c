@@ -228,7 +228,7 @@ int become_tcp(int fd, const struct name *name)
 	if (tcp < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-	done = dup3(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
+	done = NEXT(dup3)(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
 	err = errno;
 	NEXT(close)(tcp);
 	errno = err;

@@ -53,6 +53,7 @@ int pair_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int pair_listen(int fd, int backlog);
 int pair_of(int fd);
 void pair_end(int fd);
+void pair_end_range(unsigned int first, unsigned int last);
 int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags);
 bool any_pair(void);
 

@@ -261,6 +261,19 @@ void pair_end(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
+/* It closes all from @first to @last. */
+void pair_end_range(unsigned int first, unsigned int last)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < atomic_load(&pairs_used); i++) {
+		fd = atomic_load(&pairs[i].ndp);
+		if (fd >= 0 && (unsigned int)fd >= first && (unsigned int)fd <= last)
+			pair_end(fd);
+	}
+}
+
 /* How long a blocking accept() may wait: SO_RCVTIMEO. */
 static int patience_ms(int fd)
 {

@@ -5,19 +5,34 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "settings.h"
 
-/* The C library's function of that name, which the one of the program's calls hides. */
-#define NEXT(name) ({					\
-	static typeof(name) *next_;			\
-							\
-	if (!next_)					\
-		next_ = dlsym(RTLD_NEXT, #name);	\
-	next_;						\
+/* Functions of the C library that those of ours hide from the program.  Addresses are looked
+ * up when the library is loaded: dlsym() has locks, which a child of a program with threads, or
+ * a signal's handler, may find taken for ever.
+ */
+#define NEXT_FUNCTIONS(X)						\
+	X(socket) X(getsockopt) X(bind) X(connect) X(listen) X(accept4)	\
+	X(close) X(dup2) X(dup3) X(close_range) X(epoll_ctl) X(poll)	\
+	X(ppoll) X(select) X(pselect)
+
+#define NEXT_POINTER(name) typeof(name) *name;
+extern struct next_functions {
+	NEXT_FUNCTIONS(NEXT_POINTER)
+} next_functions;
+
+/* Constructors of other libraries may call before ours has run. */
+#define NEXT(name) ({							\
+	if (!next_functions.name)					\
+		next_functions.name = dlsym(RTLD_NEXT, #name);		\
+	next_functions.name;						\
 })
 
 /* Names of sockets, IPv4's or IPv6's. */
@@ -49,6 +64,7 @@ bool remembered(const struct destination *d);
 void remember(const struct destination *d, __u32 seconds);
 
 /* pair.c: listeners that take both */
+void pair_start(void);
 int pair_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int pair_listen(int fd, int backlog);
 int pair_of(int fd);

@@ -42,9 +42,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* A child by vfork() has our memory, and its closing of a descriptor is not ours. */
 static pid_t owner;
 
-static void forked(void)
+static void fork_begin(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void fork_child(void)
 {
 	owner = getpid();
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child has only the thread that forked: another's lock would be there for ever. */
+void pair_start(void)
+{
+	owner = getpid();
+	pthread_atfork(fork_begin, fork_parent, fork_child);
 }
 
 bool any_pair(void)
@@ -117,9 +135,6 @@ static bool add(int fd, int tcp)
 	atomic_store(&pairs[i].ndp, fd);
 	if (i == atomic_load(&pairs_used))
 		atomic_store(&pairs_used, i + 1);
-	if (!owner)
-		pthread_atfork(NULL, NULL, forked);
-	owner = getpid();
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include "library.h"
 
 static struct settings given;
+struct next_functions next_functions;
 
 /* The settings do not change once the library is loaded. */
 const struct settings *settings(void)
@@ -74,12 +75,20 @@ const char *destination_text(const struct destination *d, char text[DESTINATION_
 	return text;
 }
 
+#define LOOK_UP(name) NEXT(name);
+
+static void look_up(void)
+{
+	NEXT_FUNCTIONS(LOOK_UP)
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *told = secure_getenv(SETTINGS_VARIABLE);
 	char text[SETTINGS_TEXT_MAX], error[SETTINGS_ERROR];
 	int err;
 
+	look_up();
 	if (!told) {
 		err = settings_read(SETTINGS_FILE, text);
 		if (err && err != ENOENT)
@@ -91,4 +100,6 @@ __attribute__((constructor)) static void start(void)
 	/* Nothing is replaced, or paired, without one of these. */
 	if (given.fallback_ms || given.excepts)
 		watch_start();
+	if (given.fallback_ms)
+		pair_start();
 }

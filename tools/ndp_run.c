@@ -237,6 +237,34 @@ static const char *elf_interpreter(const struct image *image)
 	return image->at + p->p_offset;
 }
 
+/* Names and contents of notes are filled up to words of that many bytes. */
+static size_t filled(const Elf64_Phdr *p, size_t n)
+{
+	size_t word = p->p_align == 8 ? 8 : 4;
+
+	return (n + word - 1) / word * word;
+}
+
+static bool notes_have(const struct image *image, const Elf64_Phdr *p, const char *name)
+{
+	size_t at = 0, text;
+	Elf64_Nhdr note;
+
+	while (p->p_filesz - at >= sizeof(note)) {
+		memcpy(&note, image->at + p->p_offset + at, sizeof(note));
+		text = at + sizeof(note);
+		if (note.n_namesz > p->p_filesz - text)
+			return false;
+		if (note.n_namesz > strlen(name) &&
+		    !memcmp(image->at + p->p_offset + text, name, strlen(name) + 1))
+			return true;
+		at = filled(p, filled(p, text + note.n_namesz) + note.n_descsz);
+		if (at > p->p_filesz)
+			return false;
+	}
+	return false;
+}
+
 /* Go's linker leaves a note of its own. */
 static bool is_go(const struct image *image)
 {
@@ -244,7 +272,7 @@ static bool is_go(const struct image *image)
 	const Elf64_Ehdr *e = elf_header(image);
 
 	while (p) {
-		if (p->p_filesz >= 16 && !memcmp(image->at + p->p_offset + 12, "Go\0", 4))
+		if (notes_have(image, p, "Go"))
 			return true;
 		p = elf_segment(image, PT_NOTE,
 				p - (const Elf64_Phdr *)(image->at + e->e_phoff) + 1);

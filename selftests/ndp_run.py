@@ -21,6 +21,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 
 DATA = hashlib.shake_256(b"ndp_run").digest(300000)
@@ -334,7 +335,29 @@ def jailed(sock, to):
     polled(sock, to)
 
 
-CLIENTS = {"connect": waiting, "poll": polled, "epoll": watched, "jailed": jailed}
+def fast(sock, to):
+    """As programs do that know TCP Fast Open."""
+    try:
+        sock.sendto(b"", socket.MSG_FASTOPEN, to)
+    except OSError as error:
+        assert error.errno == errno.EOPNOTSUPP, error
+        try:
+            sock.sendmsg([b""], [], socket.MSG_FASTOPEN, to)
+        except OSError as error:
+            assert error.errno == errno.EOPNOTSUPP, error
+            sock.connect(to)
+
+
+def silenced(sock, to):
+    """Standard error is something else by now."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        os.dup2(file.fileno(), 2)
+        sock.connect(to)
+        assert not os.fstat(2).st_size, "something was written to the program's file"
+
+
+CLIENTS = {"connect": waiting, "fast": fast, "silenced": silenced,
+           "poll": polled, "epoll": watched, "jailed": jailed}
 
 
 def ask(how, address, port):

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 122
+tap_plan 126
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -124,6 +124,8 @@ altered static "p[segments[$INTERP]] = 0"
 refused "a static one" 126 "static is statically linked" "$TMP/static"
 altered go "p[offset($NOTE) + 12:offset($NOTE) + 16] = b'Go\0\0'"
 refused "Go's" 126 "go is a Go program" "$TMP/go"
+altered later "n = p.index(b'GNU\0', offset($NOTE) + 16); p[n:n + 4] = b'Go\0\0'"
+refused "Go's, behind another note" 126 "later is a Go program" "$TMP/later"
 altered musl "p[offset($INTERP) + 5] = ord('m')"
 refused "of another C library" 126 "musl has another C library" "$TMP/musl"
 altered other "p[4] = 1"
@@ -169,9 +171,14 @@ PORT=9 ask --zero-rtt -- connect 10.0.0.2 >"$TMP/out"
 check "with --zero-rtt it does not" grep -q "sock.sendall\|sock.shutdown\|sock.makefile" "$TMP/err"
 
 # --- What stays TCP.
-server tcp -- accept 5
-carried "without an exception TCP is not reached" "$(ask -- connect 10.0.0.2)" ""
+server tcp -- accept 7
+carried "without an exception TCP is not reached" \
+	"$(ask -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
+	"ConnectionRefusedError: [Errno 111] Connection refused"
 carried "an excepted port" "$(ask -e "1-9,$PORT" -- connect 10.0.0.2)" "TCP TCP"
+carried "and by MSG_FASTOPEN" "$(ask -e $PORT -- fast 10.0.0.2)" "TCP TCP"
+carried "a file in the place of standard error gets no word" \
+	"$(ask -e $PORT -v -- silenced 10.0.0.2)" "TCP TCP"
 carried "an excepted network" "$(ask -e 10.0.0.0/24 -- poll 10.0.0.2)" "TCP TCP"
 carried "an epoll that had the socket before" "$(ask -e 10.0.0.0/8 -v -- epoll 10.0.0.2)" "TCP TCP"
 check "and it says so" grep -q "connect to 10.0.0.2:$PORT: TCP, an exception" "$TMP/err"

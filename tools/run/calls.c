@@ -5,8 +5,8 @@
  * The loader (LD_PRELOAD) puts these in place of the C library's functions.  Only making a
  * socket changes for all: bind() and connect() look for exceptions, and, where a fallback was
  * asked for, connect() for destinations without NDP and what listens for its socket of TCP
- * (pair.c).  All else goes to the kernel as it is: reading, writing, options, and connections
- * that were accepted are not touched.
+ * (pair.c).  All else goes to the kernel as it is: reading, writing (but for MSG_FASTOPEN),
+ * options, and connections that were accepted are not touched.
  *
  * Non-goals: programs that do not call the C library (static ones, Go), and io_uring, which
  * tells the kernel of sockets past it.
@@ -79,6 +79,32 @@ CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 CALL int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
 	return is_ndp(fd) ? connect_ndp(fd, addr.__sockaddr__, len) : NEXT(connect)(fd, addr, len);
+}
+
+/* A connect() past connect(): programs that cannot have it call that. */
+static bool connects_by_sending(int fd, int flags)
+{
+	return flags & MSG_FASTOPEN && (settings()->excepts || settings()->fallback_ms) &&
+	       is_ndp(fd);
+}
+
+CALL ssize_t sendto(int fd, const void *data, size_t n, int flags, __CONST_SOCKADDR_ARG addr,
+		    socklen_t len)
+{
+	if (connects_by_sending(fd, flags)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return NEXT(sendto)(fd, data, n, flags, addr, len);
+}
+
+CALL ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	if (connects_by_sending(fd, flags)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return NEXT(sendmsg)(fd, msg, flags);
 }
 
 static void say_of_socket(const char *what, int fd, const char *transport)

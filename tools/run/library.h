@@ -21,7 +21,7 @@
 #define NEXT_FUNCTIONS(X)						\
 	X(socket) X(getsockopt) X(bind) X(connect) X(listen) X(accept4)	\
 	X(close) X(dup2) X(dup3) X(close_range) X(epoll_ctl) X(poll)	\
-	X(ppoll) X(select) X(pselect)
+	X(ppoll) X(select) X(pselect) X(sendto) X(sendmsg)
 
 #define NEXT_POINTER(name) typeof(name) *name;
 extern struct next_functions {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "library.h"
@@ -19,6 +20,20 @@ const struct settings *settings(void)
 	return &given;
 }
 
+/* Standard error as it was when the program was started; a program that closes it may have a
+ * file or a connection there by now.
+ */
+static struct stat errors_at_start;
+static bool errors_are_there;
+
+static bool errors_are_read(void)
+{
+	struct stat is;
+
+	return errors_are_there && !fstat(STDERR_FILENO, &is) &&
+	       is.st_dev == errors_at_start.st_dev && is.st_ino == errors_at_start.st_ino;
+}
+
 /* One write a line, so that those of several processes are not mixed. */
 static void put_line(const char *format, va_list args)
 {
@@ -30,7 +45,7 @@ static void put_line(const char *format, va_list args)
 	if (n > (int)sizeof(line) - 1)
 		n = sizeof(line) - 1;
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
+	if (errors_are_read() && write(STDERR_FILENO, line, n) < 0)
 		n = 0;	/* there is nobody to be told */
 	errno = err;
 }
@@ -89,6 +104,7 @@ __attribute__((constructor)) static void start(void)
 	int err;
 
 	look_up();
+	errors_are_there = !fstat(STDERR_FILENO, &errors_at_start);
 	if (!told) {
 		err = settings_read(SETTINGS_FILE, text);
 		if (err && err != ENOENT)

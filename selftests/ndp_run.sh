@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 126
+tap_plan 127
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -171,7 +171,7 @@ PORT=9 ask --zero-rtt -- connect 10.0.0.2 >"$TMP/out"
 check "with --zero-rtt it does not" grep -q "sock.sendall\|sock.shutdown\|sock.makefile" "$TMP/err"
 
 # --- What stays TCP.
-server tcp -- accept 7
+server tcp -- accept 8
 carried "without an exception TCP is not reached" \
 	"$(ask -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
 	"ConnectionRefusedError: [Errno 111] Connection refused"
@@ -185,6 +185,10 @@ check "and it says so" grep -q "connect to 10.0.0.2:$PORT: TCP, an exception" "$
 printf '# here\nexcept 9; except 10.0.0.2/32 # this\n' >"$TMP/conf"
 carried "from a file" \
 	"$(in_ns "$H0" ndp_run -c "$TMP/conf" "${python[@]}" ask connect 10.0.0.2 $PORT)" "TCP TCP"
+mkfifo "$TMP/pipe"
+(echo "except 9"; sleep 1; echo "except $PORT") >"$TMP/pipe" &
+carried "from a pipe, in pieces" \
+	"$(in_ns "$H0" ndp_run -c "$TMP/pipe" "${python[@]}" ask connect 10.0.0.2 $PORT)" "TCP TCP"
 server -e 7000-8000 -- accept 1
 carried "a listener" "$(plain connect 10.0.0.2)" "TCP TCP"
 server -e fd00::/64 -- accept 1 fd00::2

@@ -205,7 +205,8 @@ static nfds_t count_pairs(const struct pollfd *fds, nfds_t n)
 {
 	nfds_t i, pairs = 0;
 
-	for (i = 0; any_pair() && i < n; i++)
+	/* An error that is the kernel's to tell */
+	for (i = 0; fds && any_pair() && i < n; i++)
 		pairs += fds[i].fd >= 0 && pair_of(fds[i].fd) >= 0;
 	return pairs;
 }

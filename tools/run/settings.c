@@ -180,17 +180,22 @@ bool settings_parse(struct settings *s, const char *text, char error[SETTINGS_ER
 int settings_read(const char *path, char text[SETTINGS_TEXT_MAX])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	size_t len = 0;
 	ssize_t n;
 
 	text[0] = '\0';
 	if (fd < 0)
 		return errno;
-	n = read(fd, text, SETTINGS_TEXT_MAX);
+	/* A pipe, say, gives it in pieces. */
+	do {
+		n = read(fd, text + len, SETTINGS_TEXT_MAX - len);
+		len += n > 0 ? n : 0;
+	} while (n > 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
 		err = errno;
-	else if (n == SETTINGS_TEXT_MAX)
+	else if (len == SETTINGS_TEXT_MAX)
 		err = EFBIG;
-	text[err ? 0 : n] = '\0';
+	text[err ? 0 : len] = '\0';
 	close(fd);
 	return err;
 }

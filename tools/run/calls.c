@@ -294,7 +294,7 @@ CALL int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
  */
 struct select_pairs {
 	int		n, end;		/* the program's first argument, and ours */
-	fd_set		*given[3];	/* to read from, to write to, others; NULL as the program's */
+	void		*given[3];	/* to read from, to write to, others; may be NULL */
 	unsigned long	*set[3];
 };
 
@@ -381,7 +381,7 @@ static int select_end(struct select_pairs *p, int ret)
 
 static fd_set *set_of(const struct select_pairs *p, int i)
 {
-	return p->given[i] ? (fd_set *)p->set[i] : NULL;
+	return p->given[i] ? (void *)p->set[i] : NULL;
 }
 
 CALL int select(int n, fd_set *readable, fd_set *writable, fd_set *other, struct timeval *timeout)

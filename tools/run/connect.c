@@ -4,8 +4,8 @@
  *
  * With a fallback the answer of a destination that is not known to have no NDP is waited for,
  * also by a socket that does not block: for a round trip, or, where there is none, for as long
- * as the user has said, once in REMEMBERED seconds.  Nobody could take the descriptor's place later,
- * when the program waits for it in a way of its own.
+ * as the user has said, once in REMEMBERED seconds.  Nobody could take the descriptor's place
+ * later, when the program waits for it in a way of its own.
  */
 #include <fcntl.h>
 #include <poll.h>

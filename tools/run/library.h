@@ -18,22 +18,17 @@
  * up when the library is loaded: dlsym() has locks, which a child of a program with threads, or
  * a signal's handler, may find taken for ever.
  */
-#define NEXT_FUNCTIONS(X)						\
-	X(socket) X(getsockopt) X(bind) X(connect) X(listen) X(accept4)	\
-	X(close) X(dup2) X(dup3) X(close_range) X(epoll_ctl) X(poll)	\
-	X(ppoll) X(select) X(pselect) X(sendto) X(sendmsg)
-
-#define NEXT_POINTER(name) typeof(name) *name;
 extern struct next_functions {
-	NEXT_FUNCTIONS(NEXT_POINTER)
+	void	*socket, *getsockopt, *bind, *connect, *listen, *accept4, *close, *dup2, *dup3,
+		*close_range, *epoll_ctl, *poll, *ppoll, *select, *pselect, *sendto, *sendmsg;
 } next_functions;
 
-/* Constructors of other libraries may call before ours has run. */
-#define NEXT(name) ({							\
-	if (!next_functions.name)					\
-		next_functions.name = dlsym(RTLD_NEXT, #name);		\
-	next_functions.name;						\
-})
+/* start.c: the address in @place, which is looked up if a constructor of another library calls
+ * before ours has run.
+ */
+void *next_function(void **place, const char *name);
+
+#define NEXT(name)	((typeof(name) *)next_function(&next_functions.name, #name))
 
 /* Names of sockets, IPv4's or IPv6's. */
 struct name {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Destinations (address, port, network namespace) that have shown that they have no NDP: for
- * some time (connect.c) TCP is used at once.  All programs of a user share what they have learnt, by a
- * file in memory; where there can be none, a process shares it with those that it forks.
+ * some time (connect.c) TCP is used at once.  All programs of a user share what they have
+ * learnt, by a file in memory; where there can be none, a process shares it with those that it
+ * forks.
  *
  * Each destination has one place in a table, by its hash, and takes it from whoever had it: who
  * was forgotten for another is asked again.

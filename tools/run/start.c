@@ -90,11 +90,32 @@ const char *destination_text(const struct destination *d, char text[DESTINATION_
 	return text;
 }
 
-#define LOOK_UP(name) NEXT(name);
+void *next_function(void **place, const char *name)
+{
+	if (!*place)
+		*place = dlsym(RTLD_NEXT, name);
+	return *place;
+}
 
 static void look_up(void)
 {
-	NEXT_FUNCTIONS(LOOK_UP)
+	(void)NEXT(socket);
+	(void)NEXT(getsockopt);
+	(void)NEXT(bind);
+	(void)NEXT(connect);
+	(void)NEXT(listen);
+	(void)NEXT(accept4);
+	(void)NEXT(close);
+	(void)NEXT(dup2);
+	(void)NEXT(dup3);
+	(void)NEXT(close_range);
+	(void)NEXT(epoll_ctl);
+	(void)NEXT(poll);
+	(void)NEXT(ppoll);
+	(void)NEXT(select);
+	(void)NEXT(pselect);
+	(void)NEXT(sendto);
+	(void)NEXT(sendmsg);
 }
 
 __attribute__((constructor)) static void start(void)

@@ -14,6 +14,7 @@ import ctypes
 import errno
 import fcntl
 import hashlib
+import mmap
 import os
 import resource
 import select
@@ -99,7 +100,7 @@ def selecting(own, port):
 
 def selecting_large(own, port):
     """The listener is the last in its set, beyond FD_SETSIZE, and behind the set is no room."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60000, 60000))
     while os.dup(SILENT) < 1214:
         pass
     sock = listener(own, port)
@@ -111,7 +112,16 @@ def selecting_large(own, port):
     kept, wrong = ctypes.create_string_buffer(asked), ctypes.create_string_buffer(bad)
     assert libc.select(n, kept, wrong, None, None) == -1, "no error"
     assert ctypes.get_errno() == errno.EBADF and kept.raw[:-1] == asked, "sets were changed"
+    libc.mmap.restype = ctypes.c_void_p
+    page = libc.mmap(None, ctypes.c_size_t(8192), mmap.PROT_READ | mmap.PROT_WRITE,
+                     mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_size_t(0))
+    libc.munmap(ctypes.c_void_p(page + 4096), ctypes.c_size_t(4096))
+    # The table of descriptors has 2048 by now, and behind so many bits is no memory.
+    short = ctypes.c_void_p(page + 4096 - 2048 // 8)
+    ctypes.memmove(short, asked, n // 8)
     while True:
+        assert libc.select(60000, short, None, None, None) == 1, "how many?"
+        assert ctypes.string_at(short, n // 8) == asked[:n // 8], "another set"
         kept = ctypes.create_string_buffer(asked)
         assert libc.select(n, kept, None, None, None) == 1, "how many?"
         assert kept.raw[:-1] == asked, "another set"

@@ -335,14 +335,38 @@ static bool copy_sets(struct select_pairs *p)
 	return true;
 }
 
+/* As the kernel, which looks at no more than its table of descriptors has: programs may name the
+ * limit of their descriptors, with a set that is shorter.
+ */
+static int descriptors_at_most(int n)
+{
+	char text[1024];
+	const char *size;
+	ssize_t len;
+	int fd;
+
+	if (n <= FD_SETSIZE)
+		return n;
+	fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		NEXT(close)(fd);
+	text[len > 0 ? len : 0] = '\0';
+	size = strstr(text, "\nFDSize:");
+	return size && atoi(size + 8) < n ? atoi(size + 8) : n;
+}
+
 /* Return: false if there is nothing to do, or no memory for it. */
 static bool select_begin(struct select_pairs *p, int n, fd_set *readable, fd_set *writable,
 			 fd_set *other)
 {
 	int fd, tcp, end = 0;
 
+	if (!readable || !any_pair())
+		return false;
+	n = descriptors_at_most(n);
 	*p = (struct select_pairs){ .n = n, .given = { readable, writable, other } };
-	for (fd = 0; readable && any_pair() && fd < n; fd++) {
+	for (fd = 0; fd < n; fd++) {
 		tcp = twin_in_set(p, fd);
 		if (tcp >= end)
 			end = tcp + 1;

@@ -55,4 +55,5 @@ for suite in $suites; do
 done
 # Or sch_cee could not be unloaded by whoever tests that next.
 modprobe -r zswitch_test
-modprobe -r zswitch
+# With what uses it, if a test before this one has left that
+modprobe -r -a zvtap zvnic zswitch

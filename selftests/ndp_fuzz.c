@@ -305,6 +305,15 @@ static void mark(struct packet *p)
 	seal_ip(p);
 }
 
+/* A switch sends back the header of a packet for which it has no room. */
+static void bounce(struct packet *p)
+{
+	trim(p);
+	ndp_of(p)->flags |= BOUNCED;
+	turn_round(p);
+	seal(p);
+}
+
 static void accident(struct packet *p)
 {
 	static const int cut[] = { HDR_LEN, HDR_LEN + 1, HDR_LEN + CRC_LEN, 64, 100, 500 };
@@ -341,10 +350,7 @@ static void accident(struct packet *p)
 	case 6:
 		if (!has_payload(p))
 			break;
-		trim(p);
-		ndp_of(p)->flags |= BOUNCED;
-		turn_round(p);
-		seal(p);
+		bounce(p);
 		break;
 	case 7:
 		mark(p);
@@ -395,7 +401,7 @@ static void lie_about(struct packet *p)
 	struct header other = *ndp_of(old());
 	__u32 n;
 
-	switch (below(18)) {
+	switch (below(19)) {
 	case 0:
 		add32(&h->psn, edge());
 		break;
@@ -450,6 +456,10 @@ static void lie_about(struct packet *p)
 		break;
 	case 16:
 		mark(p);
+		break;
+	case 17:
+		if (has_payload(p))
+			bounce(p);
 		break;
 	default:
 		h->sport ^= htons(1 << below(16));

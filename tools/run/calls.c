@@ -82,28 +82,27 @@ CALL int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 }
 
 /* A connect() past connect(): programs that cannot have it call that. */
-static bool connects_by_sending(int fd, int flags)
+static bool refused_to_connect_by_sending(int fd, int flags)
 {
-	return flags & MSG_FASTOPEN && (settings()->excepts || settings()->fallback_ms) &&
-	       is_ndp(fd);
+	if (!(flags & MSG_FASTOPEN) || !(settings()->excepts || settings()->fallback_ms) ||
+	    !is_ndp(fd))
+		return false;
+	errno = EOPNOTSUPP;
+	return true;
 }
 
 CALL ssize_t sendto(int fd, const void *data, size_t n, int flags, __CONST_SOCKADDR_ARG addr,
 		    socklen_t len)
 {
-	if (connects_by_sending(fd, flags)) {
-		errno = EOPNOTSUPP;
+	if (refused_to_connect_by_sending(fd, flags))
 		return -1;
-	}
 	return NEXT(sendto)(fd, data, n, flags, addr, len);
 }
 
 CALL ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
-	if (connects_by_sending(fd, flags)) {
-		errno = EOPNOTSUPP;
+	if (refused_to_connect_by_sending(fd, flags))
 		return -1;
-	}
 	return NEXT(sendmsg)(fd, msg, flags);
 }
 
@@ -153,17 +152,22 @@ CALL int close(int fd)
 }
 
 /* What a descriptor is put over is closed, if the call does not fail. */
-CALL int dup2(int from, int to)
+static void end_what_is_put_over(int from, int to)
 {
 	if (from != to && fcntl(from, F_GETFD) >= 0)
 		pair_end(to);
+}
+
+CALL int dup2(int from, int to)
+{
+	end_what_is_put_over(from, to);
 	return NEXT(dup2)(from, to);
 }
 
 CALL int dup3(int from, int to, int flags)
 {
-	if (from != to && !(flags & ~O_CLOEXEC) && fcntl(from, F_GETFD) >= 0)
-		pair_end(to);
+	if (!(flags & ~O_CLOEXEC))
+		end_what_is_put_over(from, to);
 	return NEXT(dup3)(from, to, flags);
 }
 

@@ -22,6 +22,15 @@ static bool is_shortage(int err)
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
 }
 
+/* What made the caller give up is what the program shall hear. */
+void close_keeping_errno(int fd)
+{
+	int err = errno;
+
+	NEXT(close)(fd);
+	errno = err;
+}
+
 /**
  * new_ndp - socket(AF_NDP)
  * @domain:	AF_INET or AF_INET6
@@ -193,7 +202,7 @@ static void copy_options(int domain, int from, int to)
  */
 int new_tcp_like(int fd, const struct name *name, int flags)
 {
-	int domain = AF_INET, tcp, err;
+	int domain = AF_INET, tcp;
 	socklen_t len = sizeof(domain);
 
 	NEXT(getsockopt)(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
@@ -202,9 +211,7 @@ int new_tcp_like(int fd, const struct name *name, int flags)
 		return -1;
 	copy_options(domain, fd, tcp);
 	if (is_bound(name) && NEXT(bind)(tcp, (const struct sockaddr *)&name->addr, name->len)) {
-		err = errno;
-		NEXT(close)(tcp);
-		errno = err;
+		close_keeping_errno(tcp);
 		return -1;
 	}
 	return tcp;
@@ -222,16 +229,14 @@ int become_tcp(int fd, const struct name *name)
 	/* No peer that wakes up late shall see it opened and closed. */
 	static const struct linger reset = { .l_onoff = 1 };
 	__u64 cookie = cookie_of(fd);
-	int tcp, done, err;
+	int tcp, done;
 
 	tcp = new_tcp_like(fd, name, fcntl(fd, F_GETFL) & O_NONBLOCK ? SOCK_NONBLOCK : 0);
 	if (tcp < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	done = NEXT(dup3)(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
-	err = errno;
-	NEXT(close)(tcp);
-	errno = err;
+	close_keeping_errno(tcp);
 	if (done < 0)
 		return -1;
 	watch_move(fd, cookie);

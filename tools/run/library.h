@@ -45,6 +45,7 @@ void warn_once(const char *text);
 const char *destination_text(const struct destination *d, char text[DESTINATION_TEXT]);
 
 /* convert.c: sockets of NDP, and from NDP to TCP */
+void close_keeping_errno(int fd);
 int new_ndp(int domain, int type);
 bool is_ndp(int fd);
 bool is_unused(int fd);

@@ -161,7 +161,7 @@ static void forget_stale(int fd)
 int pair_bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	const struct name none = { .len = 0 };
-	int tries, tcp, ret, err;
+	int tries, tcp, ret;
 	struct name name;
 
 	for (tries = 0; tries < PORT_TRIES; tries++) {
@@ -173,10 +173,8 @@ int pair_bind(int fd, const struct sockaddr *addr, socklen_t len)
 			name_of(tcp, &name);
 		ret = NEXT(bind)(fd, name.len ? (struct sockaddr *)&name.addr : addr,
 				 name.len ?: len);
-		err = errno;
-		NEXT(close)(tcp);
-		errno = err;
-		if (!ret || err != EADDRINUSE || !name.len)
+		close_keeping_errno(tcp);
+		if (!ret || errno != EADDRINUSE || !name.len)
 			return ret;
 	}
 	return NEXT(bind)(fd, addr, len);
@@ -197,12 +195,10 @@ static int bind_to_any(int fd, struct name *name)
 static int new_twin(int fd, const struct name *name, int backlog)
 {
 	/* Which is asked without being sure that anybody is there must not wait. */
-	int tcp = new_tcp_like(fd, name, SOCK_NONBLOCK), err;
+	int tcp = new_tcp_like(fd, name, SOCK_NONBLOCK);
 
 	if (tcp >= 0 && NEXT(listen)(tcp, backlog)) {
-		err = errno;
-		NEXT(close)(tcp);
-		errno = err;
+		close_keeping_errno(tcp);
 		return -1;
 	}
 	return tcp;
@@ -237,7 +233,7 @@ static void keep_twin(int fd, int tcp)
  */
 int pair_listen(int fd, int backlog)
 {
-	int tcp = pair_of(fd), err;
+	int tcp = pair_of(fd);
 	struct name name;
 
 	if (tcp >= 0)
@@ -253,10 +249,8 @@ int pair_listen(int fd, int backlog)
 	if (tcp < 0)
 		warn_once("no listener of TCP beside NDP's (may this user have its port?)");
 	if (NEXT(listen)(fd, backlog)) {
-		err = errno;
 		if (tcp >= 0)
-			NEXT(close)(tcp);
-		errno = err;
+			close_keeping_errno(tcp);
 		return -1;
 	}
 	if (tcp >= 0)

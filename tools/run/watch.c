@@ -17,7 +17,7 @@
 #define WATCHES_MAX	0x100000
 
 static struct watch {
-	__u64		cookie;
+	__u64			cookie;
 	int			epoll;
 	struct epoll_event	event;
 } *watches;
@@ -41,6 +41,12 @@ void watch_start(void)
 	watches_max = limit.rlim_max;
 }
 
+/* Return: NULL for a descriptor that is not looked after. */
+static struct watch *watch_of(int fd)
+{
+	return (unsigned int)fd < watches_max ? &watches[fd] : NULL;
+}
+
 /**
  * watch_note - epoll_ctl() was called
  * @epoll:	its first argument
@@ -50,11 +56,10 @@ void watch_start(void)
  */
 void watch_note(int epoll, int op, int fd, const struct epoll_event *event)
 {
-	struct watch *w;
+	struct watch *w = watch_of(fd);
 
-	if ((unsigned int)fd >= watches_max)
+	if (!w)
 		return;
-	w = &watches[fd];
 	if (op == EPOLL_CTL_DEL) {
 		w->cookie = 0;
 		return;
@@ -71,12 +76,9 @@ void watch_note(int epoll, int op, int fd, const struct epoll_event *event)
  */
 void watch_move(int fd, __u64 cookie)
 {
-	struct watch *w;
+	struct watch *w = watch_of(fd);
 
-	if ((unsigned int)fd >= watches_max)
-		return;
-	w = &watches[fd];
-	if (w->cookie && w->cookie == cookie &&
+	if (w && w->cookie && w->cookie == cookie &&
 	    !NEXT(epoll_ctl)(w->epoll, EPOLL_CTL_ADD, fd, &w->event))
 		w->cookie = cookie_of(fd);
 }
@@ -88,11 +90,8 @@ void watch_move(int fd, __u64 cookie)
  */
 void watch_also(int fd, int tcp)
 {
-	struct watch *w;
+	struct watch *w = watch_of(fd);
 
-	if ((unsigned int)fd >= watches_max)
-		return;
-	w = &watches[fd];
-	if (w->cookie && w->cookie == cookie_of(fd))
+	if (w && w->cookie && w->cookie == cookie_of(fd))
 		NEXT(epoll_ctl)(w->epoll, EPOLL_CTL_ADD, tcp, &w->event);
 }

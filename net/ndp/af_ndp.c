@@ -340,6 +340,11 @@ static void ndp_linger(struct sock *sk)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
+static bool ndp_has_unread(const struct ndp_sock *np)
+{
+	return !skb_queue_empty(&np->inet.sk.sk_receive_queue) || !skb_queue_empty(&np->early);
+}
+
 static void ndp_close_conn(struct sock *sk)
 {
 	struct ndp_sock *np = ndp_sk(sk);
@@ -348,8 +353,7 @@ static void ndp_close_conn(struct sock *sk)
 
 	spin_lock_bh(&np->lock);
 	/* Closing with unread data sends a reset, so that the peer learns of the loss. */
-	rude = !skb_queue_empty(&sk->sk_receive_queue) || !skb_queue_empty(&np->early) ||
-	       (linger && !sk->sk_lingertime);
+	rude = ndp_has_unread(np) || (linger && !sk->sk_lingertime);
 	if (rude)
 		ndp_conn_abort(np, 0, true);
 	else if (sk->sk_state != TCP_CLOSE)
@@ -363,7 +367,7 @@ static void ndp_close_conn(struct sock *sk)
 	sock_orphan(sk);
 	if (sk->sk_state == TCP_CLOSE)
 		ndp_conn_purge(np);
-	else if (!skb_queue_empty(&sk->sk_receive_queue) || !skb_queue_empty(&np->early))
+	else if (ndp_has_unread(np))
 		ndp_conn_abort(np, 0, true);
 	else
 		ndp_conn_orphan(np);

@@ -52,18 +52,12 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 		np->unended_bytes += skb->len;
 	}
 	skb_queue_splice_tail_init(list, &np->unended);
-	np->unended_sync |= sync;
-	if (!ends)
+	sync |= np->unended_sync;
+	np->unended_sync = sync && !ends;
+	if (!ends || skb_queue_empty(&np->unended))
 		return;
-	if (skb_queue_empty(&np->unended)) {
-		np->unended_sync = false;
-		return;
-	}
-	ndp_tx_cb(skb_peek(&np->unended))->flags = NDP_F_BOM;
-	if (np->unended_sync)
-		ndp_tx_cb(skb_peek(&np->unended))->flags |= NDP_F_SYNC;
+	ndp_tx_cb(skb_peek(&np->unended))->flags = NDP_F_BOM | (sync ? NDP_F_SYNC : 0);
 	ndp_tx_cb(skb_peek_tail(&np->unended))->flags |= NDP_F_EOM;
-	np->unended_sync = false;
 	np->sendq_bytes += np->unended_bytes;
 	np->unended_bytes = 0;
 	skb_queue_splice_tail_init(&np->unended, &np->sendq);

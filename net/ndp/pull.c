@@ -119,20 +119,29 @@ static bool ndp_pull_others_first(const struct ndp_sock *np)
 }
 
 /*
- * Payload of the packet that the next pull elicits: senders give trimmed packets first,
- * the lowest first, and then new data.  Those of a stream are full but for the last; of
- * messages, each of which ends in one that is not, the mean is taken.  What is not known is
- * taken for full.
+ * Payload of a packet of new data.  Those of a stream are full but for the last; of messages,
+ * each of which ends in one that is not, the mean is taken.
  */
-static u32 ndp_pull_len(const struct ndp_sock *np)
+static u32 ndp_pull_new_len(const struct ndp_sock *np)
 {
 	const struct ndp_pull_state *ps = ndp_pull(np);
 	u32 len = np->rcv_mss;
 
-	if (!ps->trimmed && ndp_has_messages(np) && ps->mean16)
+	if (ndp_has_messages(np) && ps->mean16)
 		len = min(len, DIV_ROUND_UP(ps->mean16, 16));
+	return ps->behind ? min(ps->behind, len) : len;
+}
+
+/*
+ * Payload of the packet that the next pull elicits: senders give trimmed packets first,
+ * the lowest first, and then new data.  What is not known is taken for full.
+ */
+static u32 ndp_pull_len(const struct ndp_sock *np)
+{
+	const struct ndp_pull_state *ps = ndp_pull(np);
+
 	if (!ps->trimmed)
-		return ps->behind ? min(ps->behind, len) : len;
+		return ndp_pull_new_len(np);
 	if (ps->trimmed_bytes <= (ps->trimmed - 1) * np->rcv_mss)
 		return ps->trimmed_bytes / ps->trimmed;
 	if (ps->trimmed > 1 || ndp_pull_others_first(np))

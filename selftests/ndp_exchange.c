@@ -65,15 +65,6 @@ static bool exchange(int s, int a, int n)
 	       recv(s, in, sizeof(in), MSG_WAITALL) == sizeof(in) && !memcmp(in, out, sizeof(in));
 }
 
-static struct ndp_info info_of(int s)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
-	return info;
-}
-
 FIXTURE_SETUP(exchange)
 {
 	world = &worlds[1][variant->ip6 ? WIRE6 : WIRE];

@@ -345,15 +345,6 @@ TEST_F_TIMEOUT(flow, fin_returned_for_ever, LONG)
 	returns(_metadata, &self->t, 0);
 }
 
-static __u32 window_of(int s)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
-	return info.snd_window;
-}
-
 /* The answers are the test's: one of before says less, or more, than the newest. */
 TEST_F(flow, an_older_answer_comes_later)
 {
@@ -368,21 +359,21 @@ TEST_F(flow, an_older_answer_comes_later)
 	psn = ntohl(ndp_of(p)->psn);
 	tell(p, ACK, HAS_PULL, psn + 1, 2, 30000);
 	settle();
-	EXPECT_EQ(30000, window_of(self->t.s));
+	EXPECT_EQ(30000, info_of(self->t.s).snd_window);
 	tell(p, ACK, HAS_PULL, psn, 1, 0);
 	settle();
-	EXPECT_EQ(30000, window_of(self->t.s));
+	EXPECT_EQ(30000, info_of(self->t.s).snd_window);
 	/* Of two with the same pulls the later packet's is the newer. */
 	tell(p, ACK, HAS_PULL, psn + 2, 2, 20000);
 	tell(p, NACK, HAS_PULL, psn + 1, 2, 10000);
 	settle();
-	EXPECT_EQ(20000, window_of(self->t.s));
+	EXPECT_EQ(20000, info_of(self->t.s).snd_window);
 	tell(p, PULL, 0, psn + 3, 3, 0);
 	settle();
-	EXPECT_EQ(0, window_of(self->t.s));
+	EXPECT_EQ(0, info_of(self->t.s).snd_window);
 	tell(p, PULL, LAST, psn + 3, 3, 40000);
 	settle();
-	EXPECT_EQ(40000, window_of(self->t.s));
+	EXPECT_EQ(40000, info_of(self->t.s).snd_window);
 	close_hard(self->t.s);
 	close_hard(self->t.a);
 }
@@ -404,11 +395,11 @@ TEST_F(flow, nothing_is_owed_below_a_gap)
 	tell(p, ACK, HAS_PULL, psn + 1, 0, 0);
 	tell(p, ACK, HAS_PULL, psn + 2, 0, 0);
 	settle();
-	EXPECT_EQ(0, window_of(self->t.s));
+	EXPECT_EQ(0, info_of(self->t.s).snd_window);
 	before = heard.count[DATA];
 	tell(p, PULL, LAST, psn, 0, 30000);
 	settle();
-	EXPECT_EQ(30000, window_of(self->t.s));
+	EXPECT_EQ(30000, info_of(self->t.s).snd_window);
 	EXPECT_LT(before, heard.count[DATA]);
 	EXPECT_EQ(psn, ntohl(ndp_of(&heard.last[DATA])->psn));
 	close_hard(self->t.s);

@@ -21,15 +21,6 @@ static __u32 psn_of(struct packet *p)
 	return ntohl(ndp_of(p)->psn);
 }
 
-static struct ndp_info info_of(int s)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
-	return info;
-}
-
 /* A socket of the kernel's that has written all it could, and been heard. */
 static int writer(void)
 {

@@ -133,15 +133,6 @@ static struct shown shown(void)
 	return s;
 }
 
-static struct ndp_info info_of(int fd)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len);
-	return info;
-}
-
 /* Connections to one host have one peer; a fresh one knows the round trip. */
 TEST_F_TIMEOUT(peers, shared, 400)
 {

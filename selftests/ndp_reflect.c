@@ -98,10 +98,8 @@ static bool is_within_limit(struct packet *opening)
 /* Has the whole first window left? */
 static bool is_released(int fd)
 {
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
+	struct ndp_info info = info_of(fd);
 
-	getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len);
 	if (heard.count[DATA] >= (int)info.iw)
 		return true;
 	printf("# %d packets of %u\n", heard.count[DATA], info.iw);

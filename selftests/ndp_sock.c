@@ -23,9 +23,8 @@
 #include <unistd.h>
 #include <net/if.h>
 
-#include <linux/ndp.h>
-
 #include "../kselftest_harness.h"
+#include "info.h"
 
 #define PORT	5000
 
@@ -86,16 +85,6 @@ static int events_of(int fd, int events, int ms)
 	struct pollfd p = { .fd = fd, .events = events };
 
 	return poll(&p, 1, ms) < 0 ? -1 : p.revents;
-}
-
-static struct ndp_info info_of(int fd)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, SOL_NDP, NDP_INFO, &info, &len) || len != sizeof(info))
-		info.state = 255;
-	return info;
 }
 
 FIXTURE(ndp)

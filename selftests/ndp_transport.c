@@ -158,8 +158,6 @@ static bool transferred(int from, int to, size_t n)
 
 TEST_F(transport, has_a_name)
 {
-	struct ndp_info info = {};
-	socklen_t len = sizeof(info);
 	int s = new_socket(NEAR, 0);
 
 	ASSERT_LE(0, s);
@@ -168,8 +166,7 @@ TEST_F(transport, has_a_name)
 	EXPECT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
 	EXPECT_STREQ("fixed", transport_of(s));
 	EXPECT_STREQ("fixed", text_of(s, IPPROTO_TCP, TCP_CONGESTION));
-	EXPECT_EQ(0, getsockopt(s, SOL_NDP, NDP_INFO, &info, &len));
-	EXPECT_STREQ("fixed", info.transport);
+	EXPECT_STREQ("fixed", info_of(s).transport);
 	EXPECT_EQ(ENOENT, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixe"));
 	EXPECT_EQ(ENOENT, set_text(s, SOL_NDP, NDP_TRANSPORT, "a name that is far too long"));
 	EXPECT_EQ(EINVAL, set_text(s, SOL_NDP, NDP_TRANSPORT, ""));
@@ -345,8 +342,7 @@ static long long paced(const char *qdisc, size_t n)
 /* Through a qdisc that knows no departure times. */
 static bool unkept(void)
 {
-	struct ndp_info info = {};
-	socklen_t len = sizeof(info);
+	struct ndp_info info;
 	char data[20000] = "";
 	int l = listening(8), pair[2];
 
@@ -356,7 +352,7 @@ static bool unkept(void)
 	    send(pair[0], data, sizeof(data), 0) != sizeof(data) ||
 	    recv(pair[1], data, sizeof(data), MSG_WAITALL) != sizeof(data))
 		return false;
-	getsockopt(pair[0], SOL_NDP, NDP_INFO, &info, &len);
+	info = info_of(pair[0]);
 	printf("# rto %u us, rtt %u us\n", info.rto_us, info.srtt_us);
 	close(l);
 	return info.rto_us && info.rto_us < 10000000;

@@ -137,15 +137,6 @@ static int next_one(int s)
 	return read_one(s, 0, NULL);
 }
 
-static struct ndp_info info_of(int s)
-{
-	struct ndp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(s, SOL_NDP, NDP_INFO, &info, &len);
-	return info;
-}
-
 FIXTURE(unordered)
 {
 	int	l, s, a;

@@ -147,7 +147,7 @@ static inline void settle(void)
 		usleep(10000);
 }
 
-static inline struct tcp_info info_of(int fd)
+static inline struct tcp_info tcp_info_of(int fd)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
@@ -162,7 +162,7 @@ static inline void wait_acked(int fd)
 	int i;
 
 	for (i = 0; i < SOON / 10; i++) {
-		struct tcp_info info = info_of(fd);
+		struct tcp_info info = tcp_info_of(fd);
 
 		if (!info.tcpi_unacked && !info.tcpi_notsent_bytes)
 			return;
@@ -177,7 +177,7 @@ static inline void wait_closed(int fd)
 	const int closed = 7;		/* TCP_CLOSE of a header that has another tcp_info */
 	int i;
 
-	for (i = 0; i < SOON / 10 && info_of(fd).tcpi_state != closed; i++)
+	for (i = 0; i < SOON / 10 && tcp_info_of(fd).tcpi_state != closed; i++)
 		usleep(10000);
 	must(i < SOON / 10, "wait for the end");
 }

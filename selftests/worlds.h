@@ -33,9 +33,8 @@
 #include <unistd.h>
 #include <net/if.h>
 
-#include <linux/ndp.h>
-
 #include "../kselftest_harness.h"
+#include "info.h"
 
 /* For what must happen soon, ms, and what must not happen. */
 #define SOON		10000

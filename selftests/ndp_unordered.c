@@ -10,7 +10,8 @@
  */
 #include "middle.h"
 
-#define MTU		1500
+/* No packet is so large that its loss tells of an MTU, and has it go in fragments. */
+#define MTU		1280
 #define LONG		400		/* seconds */
 /* Bytes before a message's content: its number. */
 #define NUMBER		((int)sizeof(int))

@@ -88,7 +88,7 @@
 /* Packets by which a path is looked for that still works. */
 #define MPRDMA_RESTART		10
 
-/* And before the timeout, one after the other. */
+/* And before the timeout, one after the other, for one that is missing. */
 #define MPRDMA_TRIES		10
 
 /* Paths remembered of packets that may leave and that the host could not send yet. */
@@ -150,6 +150,7 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @again:	and it was sent before, or is to be sent again
  * @was_lost:	because it was taken for lost
  * @probing:	the next packet that leaves by an ACK's path takes a random one
+ * @tries:	packets taken for lost because nothing came, while @una was the lowest missing
  * @owed:	packets acknowledged by a number above them, in this round trip and in the one
  *		before, whose own ACK has not come
  * @fresh:	packets that may leave by random paths
@@ -159,6 +160,7 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @good:	path by which the last answer came
  * @tried:	the random path that was taken last
  * @lost_at:	a packet is lost when one is answered that left more than so many later
+ * @una:	see @tries
  * @round_at:	end of this round trip, ktime_get_ns()
  * @heard_at:	when an answer came last, or the connection began
  * @new_at:	when something new left last; of messages
@@ -172,6 +174,7 @@ struct mprdma {
 	bool	again;
 	bool	was_lost;
 	bool	probing;
+	u8	tries;
 	u16	owed[2];
 	u16	fresh;
 	u8	credits;
@@ -180,6 +183,7 @@ struct mprdma {
 	u16	good;
 	u16	tried;
 	u16	lost_at;
+	u32	una;
 	u64	round_at;
 	u64	heard_at;
 	u64	new_at;
@@ -318,6 +322,7 @@ static void mprdma_init(struct ndp_sock *np, u32 start)
 		.ooh = np->isn - 1,
 		.lost_at = READ_ONCE(delta),
 		.ooh_seq = np->tx_seq,
+		.una = np->snd_una,
 		.tried = reciprocal_scale(get_random_u32(), np->peer->n),
 		.round_at = now,
 		.heard_at = now,
@@ -453,7 +458,8 @@ static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
 /*
  * When the oldest packet in flight is taken for lost: it has been out for longer than a round
  * trip may take while answers came, or nothing has left or come for that time.  The latter
- * ends with the first timeout, or never, U64_MAX.
+ * ends with the first timeout, or when it has been in vain, U64_MAX: each packet that leaves
+ * begins the core's timeout anew, which would never come.
  */
 static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 {
@@ -465,10 +471,20 @@ static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 		return U64_MAX;
 	if (mp->heard_at > ndp_tx_cb(skb)->sent_at)
 		return ndp_tx_cb(skb)->sent_at + patience;
-	if (np->backoff)
+	if (np->backoff || (mp->tries == MPRDMA_TRIES && mp->una == np->snd_una))
 		return U64_MAX;
 	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
 	return last->sent_at + mprdma_silence(np);
+}
+
+/* Nothing comes: so many packets are sent again to find a path, for one that is missing. */
+static void mprdma_count_try(const struct ndp_sock *np, struct mprdma *mp)
+{
+	if (mp->una != np->snd_una) {
+		mp->una = np->snd_una;
+		mp->tries = 0;
+	}
+	mp->tries++;
 }
 
 /* A packet is sent again that no answer lets leave; what is in flight grows by none. */
@@ -491,6 +507,7 @@ static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
 		return false;
 	if (heard)
 		return true;
+	mprdma_count_try(np, mp);
 	mprdma_try(mp);
 	return false;
 }

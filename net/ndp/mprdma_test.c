@@ -204,6 +204,7 @@ static void mprdma_test_overdue(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);
 	struct mprdma mp = mprdma_test_of(2);
+	int i;
 
 	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
 	mprdma_test_packet(test, np, 1000);
@@ -219,6 +220,15 @@ static void mprdma_test_overdue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
 	mp.heard_at = 1000;
 	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
+	/* And when so many were tried in vain for one that is missing. */
+	np->backoff = 0;
+	for (i = 0; i < MPRDMA_TRIES; i++) {
+		KUNIT_EXPECT_NE(test, U64_MAX, mprdma_overdue_at(np, &mp));
+		mprdma_count_try(np, &mp);
+	}
+	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
+	np->snd_una++;
+	KUNIT_EXPECT_NE(test, U64_MAX, mprdma_overdue_at(np, &mp));
 }
 
 /* However short a round trip is: what waits in the host's qdisc has no timer run on and on. */

@@ -12,7 +12,7 @@
 /* No packet is so large that its loss could tell of an MTU. */
 #define MTU		1280
 #define FEW		10000
-#define MANY		(1 << 20)
+#define MANY		1000000
 /* Of round trips that are far below the least timeout, and of such as are near it: one way, us. */
 #define SHORT		20
 #define LONG		500
@@ -81,12 +81,14 @@ FIXTURE_VARIANT(again)
 FIXTURE_VARIANT_ADD(again, pulls) { 0, "ndp" };
 FIXTURE_VARIANT_ADD(again, mprdma) { 0, "mprdma" };
 FIXTURE_VARIANT_ADD(again, mprdma6) { 1, "mprdma" };
+FIXTURE_VARIANT_ADD(again, dcqcn) { 0, "dcqcn" };
+FIXTURE_VARIANT_ADD(again, dcqcn6) { 1, "dcqcn" };
 
 FIXTURE_SETUP(again)
 {
 	char byte = 0;
 
-	shell("modprobe -q ndp_mprdma");
+	shell("modprobe -qa ndp_mprdma ndp_dcqcn");
 	ASSERT_EQ(0, lay_middle(MTU));
 	meddle = carry;
 	world = &middle[variant->family];

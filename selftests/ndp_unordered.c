@@ -5,8 +5,8 @@
  * what one reads early does not depend on what is missing.
  *
  * Both ends are the kernel's; the test carries their packets, and can keep back those of a
- * message (middle.h).  Of NDP's own transport all messages stay in order, which is what
- * they promise as well.
+ * message (middle.h).  Of NDP's own transport, and of one that takes packets in order alone, all
+ * messages stay in order, which is what they promise as well.
  */
 #include "middle.h"
 
@@ -153,6 +153,7 @@ FIXTURE_VARIANT(unordered)
 FIXTURE_VARIANT_ADD(unordered, ip4) { 0, "mprdma", true };
 FIXTURE_VARIANT_ADD(unordered, ip6) { 1, "mprdma", true };
 FIXTURE_VARIANT_ADD(unordered, pulls) { 0, "ndp", false };
+FIXTURE_VARIANT_ADD(unordered, in_order_alone) { 0, "dcqcn", false };
 
 static int socket_of(int end, const char *transport)
 {
@@ -175,7 +176,7 @@ static bool set_unordered(int s, int on)
 /* A connection that has taken something; its acceptor, which reads, has its listener's option. */
 FIXTURE_SETUP(unordered)
 {
-	shell("modprobe ndp_mprdma");
+	shell("modprobe -a ndp_mprdma ndp_dcqcn");
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
 	self->l = socket_of(FAR, "ndp");

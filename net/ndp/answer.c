@@ -194,7 +194,8 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	if (skb)
 		ndp_verified_by_answer(np, ndp_tx_cb(skb), path);
 	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
-	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT || ndp_tx_cb(skb)->path != path) {
+	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT || ndp_tx_cb(skb)->path != path ||
+	    (ndp_tx_cb(skb)->rtx && !(nh->flags & NDP_F_RTX))) {
 		ndp_tp_answered(np, nh, false);
 		return;
 	}

@@ -21,7 +21,10 @@
  *
  * Loss: go-back-N.  The receiver takes packets in order alone, and NACKs all others; the
  * sender has a missing one sent again when what left after it was answered, and all that
- * was refused behind it.  It is what the hardware of the paper did.
+ * was refused behind it.  It is what the hardware of the paper did.  What is missing still
+ * waits for a round trip since it was sent again, then for two, four, and so on (200 ms at most).
+ * Once something was refused again it goes alone, for nothing behind it would be taken, and one
+ * more goes behind it for each that is.
  *
  * Pace: each packet has its time of departure (EDT), for fq or for sch_ndp in mode host.  Other
  * qdiscs send it at once, but no packet is given to them more than 1 ms before its time.
@@ -59,6 +62,9 @@
 
 /* Least rate, and least of a link. */
 #define DCQCN_MBIT		1000000ULL
+
+/* Doublings of the time until what is missing is sent again. */
+#define DCQCN_DOUBLINGS		8
 
 enum dcqcn_signal {
 	DCQCN_CNP = 1,
@@ -124,7 +130,13 @@ MODULE_PARM_DESC(min_mbit, "least rate, Mb/s");
  * @stage_at:	since when the timer's stage lasts
  * @alpha_at:	when alpha changed last
  * @cnp_at:	receiver: when the last CNP went
+ * @hole_at:	the lowest missing packet is not sent again before
  * @seq:	highest place in the order of leaving that was answered (ndp_tx_cb.tx_seq)
+ * @answered:	of the packet that is being answered, and
+ * @again:	it was sent before, or is to be sent again
+ * @hole:	that lowest one,
+ * @tries:	and how often it was sent again while it was
+ * @behind:	packets in flight behind which another may be sent again
  * @left:	bytes until the next stage
  * @alpha:	in units of DCQCN_ONE
  * @timer:	stages by time since the last CNP
@@ -139,12 +151,18 @@ struct dcqcn {
 	u64	stage_at;
 	u64	alpha_at;
 	u64	cnp_at;
+	u64	hole_at;
 	u32	seq;
+	u32	answered;
+	u32	hole;
 	u32	left;
 	u32	alpha;
 	u16	timer;
 	u16	bytes;
 	u16	path;
+	u16	behind;
+	u8	tries;
+	bool	again;
 };
 
 static void dcqcn_begin_stages(struct dcqcn *dc, u64 now)
@@ -236,6 +254,7 @@ static void dcqcn_init(struct ndp_sock *np, u32 start)
 		.alpha = DCQCN_ONE / 2,
 		.alpha_at = now,
 		.seq = np->tx_seq,
+		.behind = NDP_MAX_WINDOW,
 		.path = reciprocal_scale(get_random_u32(), np->peer->n),
 	};
 	dc->line = dcqcn_line_rate(np);
@@ -244,19 +263,73 @@ static void dcqcn_init(struct ndp_sock *np, u32 start)
 	dcqcn_begin_stages(dc, now);
 }
 
+/* How often was the lowest missing packet sent again? */
+static u8 dcqcn_tries(const struct ndp_sock *np, const struct dcqcn *dc)
+{
+	return dc->hole == np->snd_una ? dc->tries : 0;
+}
+
+/* May a packet be sent again?  The lowest missing one if it is time, another behind others. */
+static bool dcqcn_may_resend(const struct ndp_sock *np, const struct dcqcn *dc, u32 psn)
+{
+	if (psn == np->snd_una)
+		return !dcqcn_tries(np, dc) || ktime_get_ns() >= dc->hole_at;
+	return np->flight_pkts <= dc->behind;
+}
+
 /* Behind a packet that is missing nothing is taken: it goes first, then all in order. */
 static bool dcqcn_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
 {
-	const struct sk_buff *skb = ndp_tx_first(&np->rtx);
 	const struct dcqcn *dc = ndp_transport_priv(np);
+	u32 psn;
 
 	if (what != NDP_SEND_EMPTY && dc->next > ktime_get_ns() + DCQCN_AHEAD)
 		return false;
-	if (what == NDP_SEND_NEW)
+	switch (what) {
+	case NDP_SEND_LOST:
+		return dcqcn_may_resend(np, dc, ndp_tx_cb(ndp_tx_first(&np->lost))->psn);
+	case NDP_SEND_NACKED:
+		psn = ndp_tx_cb(ndp_rtx_first(np))->psn;
+		return psn - np->snd_una <= np->flight_pkts && dcqcn_may_resend(np, dc, psn);
+	case NDP_SEND_NEW:
 		return !np->rtx_pkts;
-	if (what == NDP_SEND_NACKED)
-		return ndp_tx_cb(skb)->psn - np->snd_una <= np->flight_pkts;
-	return true;
+	default:
+		return true;
+	}
+}
+
+/* Have the timer run when something that waits may leave. */
+static void dcqcn_set_timer(struct ndp_sock *np, const struct dcqcn *dc, u64 now)
+{
+	u64 at = U64_MAX;
+
+	if (dc->next > now + DCQCN_AHEAD)
+		at = dc->next - DCQCN_AHEAD;
+	if (dcqcn_tries(np, dc) && dc->hole_at > now)
+		at = min(at, dc->hole_at);
+	if (at != U64_MAX)
+		np->transport_at = at;
+}
+
+static void dcqcn_timer(struct ndp_sock *np)
+{
+	dcqcn_set_timer(np, ndp_transport_priv(np), ktime_get_ns());
+}
+
+/* What is missing and was sent again waits, if it is missing still, for longer each time. */
+static void dcqcn_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what, u32 len)
+{
+	struct dcqcn *dc = ndp_transport_priv(np);
+	u64 wait, now = ktime_get_ns();
+
+	if (cb->psn != np->snd_una || (what != NDP_SEND_LOST && what != NDP_SEND_NACKED))
+		return;
+	wait = ndp_srtt(np) ?: READ_ONCE(np->peer->rto_ns);
+	wait <<= min_t(u8, dcqcn_tries(np, dc), DCQCN_DOUBLINGS);
+	dc->tries = min(dcqcn_tries(np, dc) + 1, U8_MAX);
+	dc->hole = cb->psn;
+	dc->hole_at = now + min(wait, NDP_RTO_MAX);
+	dcqcn_set_timer(np, dc, now);
 }
 
 static u16 dcqcn_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
@@ -276,31 +349,50 @@ static u64 dcqcn_not_before(struct ndp_sock *np, u32 len)
 	dcqcn_count(dc, bytes);
 	at = clamp(dc->next, now, now + DCQCN_AHEAD);
 	dc->next = at + div64_u64(8ULL * NSEC_PER_SEC * bytes, dc->rate);
-	if (dc->next > now + DCQCN_AHEAD)
-		np->transport_at = dc->next - DCQCN_AHEAD;
+	dcqcn_set_timer(np, dc, now);
 	return at;
 }
 
-/* On one path packets do not overtake: what left before an answered one is lost. */
+/* Which packet is answered. */
 static void dcqcn_note(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	struct dcqcn *dc = ndp_transport_priv(np);
 
-	if ((s32)(cb->tx_seq - dc->seq) > 0)
-		dc->seq = cb->tx_seq;
+	dc->answered = cb->tx_seq;
+	dc->again = cb->rtx || cb->state == NDP_TX_LOST;
 }
 
 static void dcqcn_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, bool cumulative)
 {
+	struct dcqcn *dc = ndp_transport_priv(np);
+
+	dc->behind = min(dc->behind + 1, NDP_MAX_WINDOW);
 	if (!cumulative)
 		dcqcn_note(np, cb);
 }
 
+static void dcqcn_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct dcqcn *dc = ndp_transport_priv(np);
+
+	if (cb->rtx)
+		dc->behind = 0;
+	dcqcn_note(np, cb);
+}
+
+/*
+ * On one path packets do not overtake: what left before an answered one is lost.  The answer
+ * to a transmission before the last tells nothing of what left behind that one.
+ */
 static void dcqcn_answered(struct ndp_sock *np, const struct ndphdr *nh, bool news)
 {
-	const struct dcqcn *dc = ndp_transport_priv(np);
+	struct dcqcn *dc = ndp_transport_priv(np);
 
-	while (news && ndp_tx_lose(np, dc->seq))
+	if (!news || (dc->again && !(nh->flags & NDP_F_RTX)))
+		return;
+	if ((s32)(dc->answered - dc->seq) > 0)
+		dc->seq = dc->answered;
+	while (ndp_tx_lose(np, dc->seq))
 		;
 }
 
@@ -344,9 +436,11 @@ static const struct ndp_transport dcqcn_transport = {
 	.may_send	= dcqcn_may_send,
 	.pick_path	= dcqcn_pick_path,
 	.not_before	= dcqcn_not_before,
+	.sent		= dcqcn_sent,
 	.acked		= dcqcn_acked,
-	.nacked		= dcqcn_note,
+	.nacked		= dcqcn_nacked,
 	.answered	= dcqcn_answered,
+	.timer		= dcqcn_timer,
 	.signal		= dcqcn_signal,
 	.takes		= dcqcn_takes,
 	.marked		= dcqcn_marked,

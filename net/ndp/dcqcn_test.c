@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: how DCQCN's rate falls and recovers.
+ * KUnit: how DCQCN's rate falls and recovers, and when what is missing is sent again.
  */
 #include <kunit/test.h>
 #include "dcqcn.c"
@@ -115,12 +115,65 @@ static void dcqcn_test_ahead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dc->next - DCQCN_AHEAD, np->transport_at);
 }
 
+static struct ndp_tx_cb *dcqcn_test_lost(struct kunit *test, struct ndp_sock *np, u32 psn)
+{
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	ndp_tx_cb(skb)->psn = psn;
+	list_add_tail(&ndp_tx_cb(skb)->list, &np->lost);
+	return ndp_tx_cb(skb);
+}
+
+/* The lowest missing packet waits for a round trip, then for two, and so on. */
+static void dcqcn_test_hole(struct kunit *test)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	u64 before, wait = 10 * NDP_MSEC;
+	struct ndp_tx_cb *cb;
+	struct dcqcn *dc;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->peer = kunit_kzalloc(test, sizeof(*np->peer), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, np->peer);
+	np->peer->srtt_ns = wait;
+	INIT_LIST_HEAD(&np->lost);
+	dc = ndp_transport_priv(np);
+	*dc = dcqcn_test_of(test, 10 * GBIT);
+	cb = dcqcn_test_lost(test, np, 0);
+	for (i = 0; i < 300; i++) {
+		dc->hole_at = 0;
+		KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+		before = ktime_get_ns();
+		dcqcn_sent(np, cb, NDP_SEND_LOST, 1400);
+		KUNIT_EXPECT_GE(test, dc->hole_at, before + wait);
+		KUNIT_EXPECT_LE(test, dc->hole_at, ktime_get_ns() + wait);
+		KUNIT_EXPECT_EQ(test, dc->hole_at, np->transport_at);
+		wait = min(2 * wait, NDP_RTO_MAX);
+	}
+	/* Another one begins anew, and what is behind it goes with it, or alone. */
+	np->snd_una = 1;
+	cb->psn = 1;
+	KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+	cb->psn = 2;
+	KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+	np->flight_pkts = 1;
+	KUNIT_EXPECT_FALSE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+	dcqcn_acked(np, cb, true);
+	KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+	cb->rtx = 1;
+	dcqcn_nacked(np, cb);
+	KUNIT_EXPECT_FALSE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));
+}
+
 static struct kunit_case dcqcn_cases[] = {
 	KUNIT_CASE(dcqcn_test_cut),
 	KUNIT_CASE(dcqcn_test_increase),
 	KUNIT_CASE(dcqcn_test_bounds),
 	KUNIT_CASE(dcqcn_test_bytes),
 	KUNIT_CASE(dcqcn_test_ahead),
+	KUNIT_CASE(dcqcn_test_hole),
 	{}
 };
 

@@ -198,7 +198,7 @@ void ndp_tx_nacked(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb);
 bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq);
 void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused);
-struct sk_buff *ndp_rtx_first(struct ndp_sock *np);
+struct sk_buff *ndp_rtx_first(const struct ndp_sock *np);
 void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer);
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb);
 

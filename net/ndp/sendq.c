@@ -204,7 +204,7 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
  *
  * Return: the lowest missing one, else the lowest of those that wait, or NULL.
  */
-struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
+struct sk_buff *ndp_rtx_first(const struct ndp_sock *np)
 {
 	struct rb_node *node;
 
@@ -215,6 +215,7 @@ struct sk_buff *ndp_rtx_first(struct ndp_sock *np)
 		return rb_to_skb(node);
 	return ndp_tx_first(&np->rtx);
 }
+EXPORT_SYMBOL_GPL(ndp_rtx_first);
 
 /**
  * ndp_rcv_window - an answer tells of the peer's room

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sch_cee: how a packet gets into its queue, whether the host enqueues it or the port pulls
- * it from its switch: cut, marked, queued, sampled; or dropped by the watchdog.
+ * it from its switch: cut, queued, sampled; or dropped by the watchdog.
  *
  * Context.  All of it is under the qdisc's root lock.
  */
@@ -70,16 +70,14 @@ static u32 cee_depth(const struct cee_sched *q, unsigned int prio)
 	return q->queue[prio].bytes + (src ? src->ops->backlog(src, prio) : 0);
 }
 
-/* NP-ECN is decided here too, by what the packet finds, and done when it leaves. */
-static void cee_mark(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
+/*
+ * What a packet finds decides here whether it is marked; it is when it leaves.  A packet that
+ * waits is not written to, for cee_bill.c, and NP-ECN asks what has held it until then.
+ */
+static void cee_mark(const struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
 		     unsigned int prio)
 {
-	if (!cee_ecn_due(&cfg->prio[prio], cee_depth(q, prio), get_random_u32()))
-		return;
-	if (cfg->prio[prio].ecn == TCA_CEE_ECN_NP)
-		cee_cb(skb)->mark = true;
-	else
-		q->st[prio].marked += cee_ecn_mark(skb);
+	cee_cb(skb)->mark = cee_ecn_due(&cfg->prio[prio], cee_depth(q, prio), get_random_u32());
 }
 
 /* A number for its flow: of what a CNM would quote if that is to be found again. */

@@ -19,7 +19,7 @@
  * @set:	what it is charged to, or NULL
  * @seq:	its number in the queue
  * @hash:	of its flow
- * @mark:	NP-ECN: mark it when it leaves, if no pause has held it
+ * @mark:	mark it when it leaves; with NP-ECN, if no pause has held it
  * @limited:	its bytes count against the limit
  */
 struct cee_cb {

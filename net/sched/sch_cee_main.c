@@ -262,11 +262,12 @@ static u8 cee_eligible(struct Qdisc *sch, const struct cee_config *cfg, u64 now,
 	return eligible;
 }
 
-static void cee_mark_np(struct cee_sched *q, struct sk_buff *skb, unsigned int prio, bool due)
+static void cee_mark_leaving(struct cee_sched *q, const struct cee_config *cfg,
+			     struct sk_buff *skb, unsigned int prio)
 {
-	if (cee_queue_was_held(&q->queue[prio], skb))
-		q->st[prio].np_unmarked += due;
-	else if (due)
+	if (cfg->prio[prio].ecn == TCA_CEE_ECN_NP && cee_queue_was_held(&q->queue[prio], skb))
+		q->st[prio].np_unmarked++;
+	else
 		q->st[prio].marked += cee_ecn_mark(skb);
 }
 
@@ -279,7 +280,8 @@ static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg,
 	u32 len = qdisc_pkt_len(skb);
 	u16 hash = cee_cb(skb)->hash;
 
-	cee_mark_np(q, skb, prio, cee_cb(skb)->mark);
+	if (cee_cb(skb)->mark)
+		cee_mark_leaving(q, cfg, skb, prio);
 	q->st[prio].sent++;
 	q->st[prio].sent_bytes += len;
 	cee_ets_sent(&q->ets, cfg, prio, len);

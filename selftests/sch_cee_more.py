@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # sch_cee beside its pauses: QCN, queues by flow, 802.3x, hardware that obeys,
-# bonds, devices of other namespaces.  The network is that of sch_cee.py.  Prints TAP.
+# bonds, devices of other namespaces, what a bridge floods.  The network is that of sch_cee.py.  Prints TAP.
 
 import json
 import os
@@ -21,6 +21,7 @@ from sch_ndp import check, inside, same, wait_for_carrier, wait_until
 CNM, CN = 0x22e7, 0x22e9
 PACKET_OUTGOING = 4
 SLOW = "100mbit"
+SOL_UDP, UDP_SEGMENT = 17, 103
 
 
 def at_s(prio, key):
@@ -447,9 +448,98 @@ def foreign():
     destroy()
 
 
-PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign)
+def to_all(*args, **more):
+    """What A sends, and S floods"""
+    flow = Flow("bridge", "A", *args, to="10.0.0.255", **more)
+    flow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    return flow.start()
+
+
+def slow_down(options=""):
+    """Of what is flooded, one packet leaves by pB and pC, and the others wait."""
+    for host in ("B", "C"):
+        port("S", "p" + host, "rate 1kbit " + options)
+
+
+def speed_up(name):
+    for host in ("B", "C"):
+        port("S", "p" + host, "rate %s" % cee.RATE, "change")
+    wait_until(settled, "queues are empty", 120)
+    same(name + ": all is given back", settled(), True)
+
+
+def copies():
+    """S floods what A sends: its copies wait at two ports, and are charged to A once."""
+    for name, options, ecn in (("copies", "", 0), ("copies, marked", "prio 3 ecn red min 0 max 0", 1)):
+        build("bridge")
+        ports("watchdog off")
+        slow_down("watchdog off " + options)
+        to_all(3, 0, 20, ecn).finish()
+        wait_until(lambda: [of("S", p, 3, "packets") for p in ("pB", "pC")] == [19] * 2, "19 wait at each")
+        x = counters("S", "pA")
+        same(name + ": charged once", (x["prio3"]["shared"], x["domain_used"]), (19 * (SIZE + 42),) * 2)
+        port("S", "pB", "rate %s" % cee.RATE, "change")
+        wait_until(lambda: not of("S", "pB", 3, "packets"), "B has all")
+        same(name + ": until the last copy has left", of("S", "pA", 3, "shared"), 19 * (SIZE + 42))
+        speed_up(name)
+        # A packet finds those that wait before it, and the first two none.
+        same(name + ": marks", [of("S", p, 3, "marked") for p in ("pB", "pC")], [18 if ecn else 0] * 2)
+        destroy()
+
+
+def whole_copies():
+    """The same of GSO packets, one after the other: they are cut at each port."""
+    build("bridge", "veth")
+    for host in cee.HOSTS:
+        port("S", "p" + host, "watchdog off")
+    slow_down("watchdog off")
+    sock = inside(names["A"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    sock.setsockopt(SOL_UDP, UDP_SEGMENT, SIZE)
+    for n in range(5):
+        sock.sendto(random.randbytes(8 * SIZE), ("10.0.0.255", 7000))
+        wait_until(lambda: [of("S", p, 3, "in") for p in ("pB", "pC")] == [8 * n + 8] * 2, "its segments wait")
+    sock.close()
+    same("whole copies: cut at each port", [counters("S", p)["gso_segmented"] for p in ("pB", "pC")], [5] * 2)
+    same("whole copies: each segment is charged once", of("S", "pA", 3, "shared"), 39 * (SIZE + 42))
+    speed_up("whole copies")
+    same("whole copies: all left", [of("S", p, 3, "sent") for p in ("pB", "pC")], [40] * 2)
+    destroy()
+
+
+def flooded():
+    """A floods what four others take slowly: it is paused in time for all copies, and none is lost."""
+    build("bridge")
+    names["X"] = "X-%d" % os.getpid()
+    subprocess.run(["ip", "netns", "add", names["X"]], check=True)
+    others = ["pX%d" % i for i in range(2)]
+    for dev in others:
+        cee.ip("S", "link add %s type netwire rate %s delay 1us peer name %s netns %s" % (dev, cee.RATE, dev, names["X"]))
+        cee.ip("S", "link set %s master br0 up" % dev)
+        cee.ip("X", "link set %s up" % dev)
+    ports("watchdog off")
+    for dev in ["pB", "pC", *others]:
+        port("S", dev, "watchdog off rate %d" % (cee.BITS // 20))
+    for dev in others:
+        wait_for_carrier(names["S"], dev)
+    sinks = [Sink("bridge", host=host) for host in ("B", "C")]
+    flow = to_all(3, 0, 500)
+    same("flooded: all was sent", flow.finish(), True)
+    wait_until(settled, "queues are empty", 120)
+    same("flooded: each arrives at both, once", [sink.read() == flow.sent for sink in sinks], [True] * 2)
+    same("flooded: each leaves to all", [of("S", dev, 3, "sent") for dev in others], [500] * 2)
+    same("flooded: no drop", [everywhere(3, "drop_" + why) for why in ("limit", "overflow", "watchdog")], [0] * 3)
+    x = of("S", "pA", 3, "xoff_sent")
+    check("flooded: A was paused (%d)" % x, x > 0 or not VIRTUAL)
+    for sink in sinks:
+        sink.sock.close()
+    destroy()
+
+
+PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded)
 # Results there will be
-PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + (4 * 7 if VIRTUAL else 5)
+PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + (4 * 7 if VIRTUAL else 5)
 
 
 if __name__ == "__main__":

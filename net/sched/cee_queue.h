@@ -16,18 +16,36 @@
 
 /**
  * struct cee_cb - what a packet knows while it waits
- * @set:	what it is charged to, or NULL
+ * @set:	what it is charged to by itself, or NULL
+ * @bill:	if @billed: of it and its copies
  * @seq:	its number in the queue
  * @hash:	of its flow
  * @mark:	mark it when it leaves; with NP-ECN, if no pause has held it
  * @limited:	its bytes count against the limit
+ * @billed:	it is charged together with its copies
  */
 struct cee_cb {
-	struct cee_set	*set;
+	union {
+		struct cee_set	*set;
+		struct cee_bill	*bill;
+	};
 	u32		seq;
 	u16		hash;
-	bool		mark;
-	bool		limited;
+	bool		mark : 1;
+	bool		limited : 1;
+	bool		billed : 1;
+};
+
+/**
+ * struct cee_origin - what was enqueued when a packet was
+ * @skb:	the packet itself, or the GSO packet that it is a segment of
+ * @part:	number of the segment
+ * @owned:	a socket pays for it, and waits
+ */
+struct cee_origin {
+	struct sk_buff	*skb;
+	unsigned int	part;
+	bool		owned;
 };
 
 /**
@@ -119,6 +137,11 @@ struct sk_buff *cee_queue_take(struct cee_queue *queue, struct cee_flow *flow);
 void cee_queue_sent(struct cee_queue *queue, struct cee_flow *flow, const struct cee_config *cfg,
 		    u32 len);
 bool cee_queue_was_held(const struct cee_queue *queue, const struct sk_buff *skb);
+
+/* cee_bill.c */
+bool cee_bill_charge(struct sk_buff *skb, const struct cee_origin *from, struct cee_set *set,
+		     unsigned int prio, u32 len);
+void cee_bill_settle(const struct sk_buff *skb, unsigned int prio);
 
 /* cee_intake.c */
 void cee_unblock(struct cee_sched *q, unsigned int prio);

@@ -7,6 +7,7 @@
  *	sch_cee_main cee_stats	the qdisc
  *	cee_source	ports of a switch that has queues of its own
  *	cee_intake	how packets get into the queues
+ *	cee_bill	copies are charged once
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
  *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points
@@ -17,12 +18,13 @@
  *	RTNL			making, configuring and removing ports and domains
  *	the qdisc's root lock	its queues: enqueue, dequeue, change, statistics
  *	cee_ports_lock		which ports and cee_sets there are (cee_port.c)
+ *	cee_bills_lock		copies of frames (cee_bill.c)
  *	cee_domain.lock		what is charged, what the peers are told (cee_buffer.c)
  *	cee_port.pause_lock	what a peer tells us (cee_pfc.c)
  *	cee_reaction.lock	rates that it asks for (cee_qcn_rp.c)
  *	cee_port.control's	messages for it (cee_qcn_cp.c)
  *
- * The last four are never held together.  Packets are received, and timers fire, in
+ * The last five are never held together.  Packets are received, and timers fire, in
  * softirqs of any processor; they take the last locks alone, so that no receiver
  * waits for a transmitter.  Readers of cee_port.cfg and of cee_sets are under RCU.
  */

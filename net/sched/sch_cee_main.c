@@ -64,7 +64,7 @@ static int cee_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 
 /* Who answers for a packet?  Return: false if nobody does and there is no room. */
 static bool cee_admit(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
-		      unsigned int prio, bool owned)
+		      unsigned int prio, const struct cee_origin *from)
 {
 	struct cee_sched *q = qdisc_priv(sch);
 	struct cee_queue *queue = &q->queue[prio];
@@ -75,17 +75,15 @@ static bool cee_admit(struct Qdisc *sch, const struct cee_config *cfg, struct sk
 	if (cfg->prio[prio].lossless && skb->skb_iif && !READ_ONCE(q->port->foreign))
 		set = cee_set_get(qdisc_dev(sch), skb->skb_iif);
 	if (set && set->n) {
-		if (cee_charge(set, prio, len)) {
-			cee_cb(skb)->set = set;
+		if (cee_bill_charge(skb, from, set, prio, len))
 			return true;
-		}
 		cee_set_put(set);
 		q->st[prio].drop_overflow++;
 		return false;
 	}
 	if (set)
 		cee_set_put(set);
-	if (cfg->prio[prio].lossless && owned)
+	if (cfg->prio[prio].lossless && from->owned)
 		return true;
 	if ((u64)queue->limited + len > cfg->prio[prio].eff_limit) {
 		q->st[prio].drop_limit++;
@@ -98,14 +96,9 @@ static bool cee_admit(struct Qdisc *sch, const struct cee_config *cfg, struct sk
 
 static void cee_discharge(struct cee_sched *q, const struct sk_buff *skb, unsigned int prio)
 {
-	struct cee_cb *cb = cee_cb(skb);
-
-	if (cb->limited)
+	if (cee_cb(skb)->limited)
 		q->queue[prio].limited -= qdisc_pkt_len(skb);
-	if (!cb->set)
-		return;
-	cee_uncharge(cb->set, prio, qdisc_pkt_len(skb));
-	cee_set_put(cb->set);
+	cee_bill_settle(skb, prio);
 }
 
 /* The first packet of a flow, which has one, is nobody's any more. */
@@ -120,8 +113,7 @@ static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio, struct c
 	return skb;
 }
 
-/* @owned: a socket pays for it, and waits. */
-static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
+static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, const struct cee_origin *from,
 			   struct sk_buff **to_free)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -131,14 +123,14 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 	q->st[prio].in++;
 	if (cee_storm_drops(q, cfg, prio))
 		return cee_drop(skb, sch, &q->st[prio].drop_watchdog, to_free);
-	if (!cee_admit(sch, cfg, skb, prio, owned))
+	if (!cee_admit(sch, cfg, skb, prio, from))
 		return qdisc_drop(skb, sch, to_free);
 	cee_accept(sch, cfg, skb, prio);
 	return NET_XMIT_SUCCESS;
 }
 
 /* The verdict is the best that a segment got. */
-static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, bool owned,
+static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_origin *from,
 			   struct sk_buff **to_free)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -153,8 +145,9 @@ static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, bool owned,
 	}
 	skb_list_walk_safe(segs, seg, next) {
 		cee_single(seg);
-		if (cee_enqueue_one(seg, sch, owned, to_free) == NET_XMIT_SUCCESS)
+		if (cee_enqueue_one(seg, sch, from, to_free) == NET_XMIT_SUCCESS)
 			best = NET_XMIT_SUCCESS;
+		from->part++;
 	}
 	consume_skb(skb);
 	return best;
@@ -171,11 +164,11 @@ static bool cee_is_owned(const struct sk_buff *skb)
 
 static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
-	bool owned = cee_is_owned(skb);
+	struct cee_origin from = { .skb = skb, .owned = cee_is_owned(skb) };
 
 	if (skb_is_gso(skb))
-		return cee_enqueue_gso(skb, sch, owned, to_free);
-	return cee_enqueue_one(skb, sch, owned, to_free);
+		return cee_enqueue_gso(skb, sch, &from, to_free);
+	return cee_enqueue_one(skb, sch, &from, to_free);
 }
 
 /* Throw away what waits in a priority. */

@@ -118,7 +118,7 @@ bool cee_bill_charge(struct sk_buff *skb, const struct cee_origin *from, struct 
 		return false;
 	else if (copied)
 		bill = cee_bill_open(from, set, prio, len);
-	cee_cb(skb)->billed = bill;
+	cee_cb(skb)->billed = !!bill;
 	if (bill)
 		cee_cb(skb)->bill = bill;
 	else

@@ -7,8 +7,8 @@
  * discharged when it leaves that queue, in whatever way: sent, dropped, or thrown away
  * with the queue.  All of these are the qdisc's own doing, so the charge is recorded in
  * the packet's control block (struct cee_cb), which is the qdisc's as long as the packet
- * is, and orphans do not matter; clones are charged once together (cee_bill.c).  Between reception and the queue a packet
- * only ever is in a softirq's hands.
+ * is, and orphans do not matter; clones are charged once together (cee_bill.c).  Between
+ * reception and the queue a packet only ever is in a softirq's hands.
  *
  * skb->skb_iif tells by which device it came in; cee_port.c finds the port, or all that
  * it may have been.  What a socket of this machine sends has none; it is its socket's

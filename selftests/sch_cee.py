@@ -254,15 +254,16 @@ class Sink:
 
 
 class Forger:
-    """C sends what it likes to S."""
+    """C, or another host, sends what it likes to S."""
 
-    def __init__(self):
-        self.sock = inside(names["C"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    def __init__(self, host="C"):
+        self.host = host
+        self.sock = inside(names[host], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
         self.sock.bind(("e0", 0))
         self.holding = False
 
     def frame(self, payload, dest=PAUSE, proto=b"\x88\x08"):
-        source = bytes.fromhex(MACS["C"].replace(":", ""))
+        source = bytes.fromhex(MACS[self.host].replace(":", ""))
         self.sock.send((dest + source + proto + payload).ljust(60, b"\0"))
 
     def pfc(self, prio, quanta, mask=None):

@@ -455,15 +455,20 @@ def to_all(*args, **more):
     return flow.start()
 
 
-def slow_down(options=""):
-    """Of what is flooded, one packet leaves by pB and pC, and the others wait."""
+def hold_both(options=""):
+    """B and C pause S: what it floods waits at two ports.  At this rate a pause lasts for seconds."""
+    forgers = {}
     for host in ("B", "C"):
-        port("S", "p" + host, "rate 1kbit " + options)
+        port("S", "p" + host, "watchdog off rate 10mbit " + options)
+        forgers[host] = Forger(host)
+        forgers[host].hold(3)
+    wait_until(lambda: all(counters("S", "p" + h)["prio3"]["paused"] for h in forgers), "both are paused")
+    return forgers
 
 
-def speed_up(name):
-    for host in ("B", "C"):
-        port("S", "p" + host, "rate %s" % cee.RATE, "change")
+def let_go(name, forgers):
+    for forger in forgers.values():
+        forger.close()
     wait_until(settled, "queues are empty", 120)
     same(name + ": all is given back", settled(), True)
 
@@ -473,37 +478,36 @@ def copies():
     for name, options, ecn in (("copies", "", 0), ("copies, marked", "prio 3 ecn red min 0 max 0", 1)):
         build("bridge")
         ports("watchdog off")
-        slow_down("watchdog off " + options)
+        forgers = hold_both(options)
         to_all(3, 0, 20, ecn).finish()
-        wait_until(lambda: [of("S", p, 3, "packets") for p in ("pB", "pC")] == [19] * 2, "19 wait at each")
+        wait_until(lambda: [of("S", p, 3, "packets") for p in ("pB", "pC")] == [20] * 2, "20 wait at each")
         x = counters("S", "pA")
-        same(name + ": charged once", (x["prio3"]["shared"], x["domain_used"]), (19 * (SIZE + 42),) * 2)
-        port("S", "pB", "rate %s" % cee.RATE, "change")
+        same(name + ": charged once", (x["prio3"]["shared"], x["domain_used"]), (20 * (SIZE + 42),) * 2)
+        forgers["B"].let_go(3)
         wait_until(lambda: not of("S", "pB", 3, "packets"), "B has all")
-        same(name + ": until the last copy has left", of("S", "pA", 3, "shared"), 19 * (SIZE + 42))
-        speed_up(name)
-        # A packet finds those that wait before it, and the first two none.
-        same(name + ": marks", [of("S", p, 3, "marked") for p in ("pB", "pC")], [18 if ecn else 0] * 2)
+        same(name + ": until the last copy has left", of("S", "pA", 3, "shared"), 20 * (SIZE + 42))
+        let_go(name, forgers)
+        # All but the first find some that wait.
+        same(name + ": marks", [of("S", p, 3, "marked") for p in ("pB", "pC")], [19 if ecn else 0] * 2)
         destroy()
 
 
 def whole_copies():
     """The same of GSO packets, one after the other: they are cut at each port."""
     build("bridge", "veth")
-    for host in cee.HOSTS:
-        port("S", "p" + host, "watchdog off")
-    slow_down("watchdog off")
+    port("S", "pA", "watchdog off")
+    forgers = hold_both()
     sock = inside(names["A"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
     sock.setsockopt(SOL_UDP, UDP_SEGMENT, SIZE)
     for n in range(5):
         sock.sendto(random.randbytes(8 * SIZE), ("10.0.0.255", 7000))
-        wait_until(lambda: [of("S", p, 3, "in") for p in ("pB", "pC")] == [8 * n + 8] * 2, "its segments wait")
+        wait_until(lambda: [of("S", p, 3, "packets") for p in ("pB", "pC")] == [8 * n + 8] * 2, "its segments wait")
     sock.close()
     same("whole copies: cut at each port", [counters("S", p)["gso_segmented"] for p in ("pB", "pC")], [5] * 2)
-    same("whole copies: each segment is charged once", of("S", "pA", 3, "shared"), 39 * (SIZE + 42))
-    speed_up("whole copies")
+    same("whole copies: each segment is charged once", of("S", "pA", 3, "shared"), 40 * (SIZE + 42))
+    let_go("whole copies", forgers)
     same("whole copies: all left", [of("S", p, 3, "sent") for p in ("pB", "pC")], [40] * 2)
     destroy()
 

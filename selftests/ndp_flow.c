@@ -391,7 +391,7 @@ TEST_F(flow, nothing_is_owed_below_a_gap)
 	settle();
 	ASSERT_LE(3, heard.count[DATA]);
 	psn = ntohl(ndp_of(p)->psn);
-	tell(&heard.first_again, NACK, HAS_PULL, psn, 0, 0);
+	tell(&heard.first_again, NACK, HAS_PULL | RTX, psn, 0, 0);
 	tell(p, ACK, HAS_PULL, psn + 1, 0, 0);
 	tell(p, ACK, HAS_PULL, psn + 2, 0, 0);
 	settle();

@@ -20,11 +20,11 @@
  * left more than delta packets after it and was answered.  It is sent again before anything
  * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
  * packet that is out for longer than a round trip may take, while answers came, is lost as
- * well.  When for that time nothing came at all, the oldest packet is, and goes by another
- * path, one after the other until one is answered, at most ten (compare RFC 8985, tail loss
- * probe); what left before is lost then.  The core's timeout is for the rest.  If all that was
- * in flight is lost, at least ten packets (or the initial window) go by as many paths, the
- * first by that of the last answer.
+ * well.  When for that time nothing came at all, the oldest packet is, and goes by the path of
+ * the last answer and by others in turn, one after the other until one is answered, at most ten
+ * (compare RFC 8985, tail loss probe); what left before is lost then.  The core's timeout is
+ * for the rest.  If all that was in flight is lost, at least ten packets (or the initial
+ * window) go by as many paths, the first by that of the last answer.
  *
  * Synchronised messages (section 3.4), of SOCK_SEQPACKET.  One that is for behind all before
  * it (NDP_CMSG_SYNC) should not come before these.  The sender waits before it: for sync per
@@ -88,7 +88,7 @@
 /* Packets by which a path is looked for that still works. */
 #define MPRDMA_RESTART		10
 
-/* And before the timeout, one after the other, for one that is missing. */
+/* And before the timeout, one after the other. */
 #define MPRDMA_TRIES		10
 
 /* Paths remembered of packets that may leave and that the host could not send yet. */
@@ -150,7 +150,8 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @again:	and it was sent before, or is to be sent again
  * @was_lost:	because it was taken for lost
  * @probing:	the next packet that leaves by an ACK's path takes a random one
- * @tries:	packets taken for lost because nothing came, while @una was the lowest missing
+ * @tries:	packets taken for lost because nothing came, since the last answer
+ * @back:	the last packet that was sent again while nothing came went by @good
  * @owed:	packets acknowledged by a number above them, in this round trip and in the one
  *		before, whose own ACK has not come
  * @fresh:	packets that may leave by random paths
@@ -160,7 +161,6 @@ MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, p
  * @good:	path by which the last answer came
  * @tried:	the random path that was taken last
  * @lost_at:	a packet is lost when one is answered that left more than so many later
- * @una:	see @tries
  * @round_at:	end of this round trip, ktime_get_ns()
  * @heard_at:	when an answer came last, or the connection began
  * @new_at:	when something new left last; of messages
@@ -174,6 +174,7 @@ struct mprdma {
 	bool	again;
 	bool	was_lost;
 	bool	probing;
+	bool	back;
 	u8	tries;
 	u16	owed[2];
 	u16	fresh;
@@ -183,7 +184,6 @@ struct mprdma {
 	u16	good;
 	u16	tried;
 	u16	lost_at;
-	u32	una;
 	u64	round_at;
 	u64	heard_at;
 	u64	new_at;
@@ -322,7 +322,6 @@ static void mprdma_init(struct ndp_sock *np, u32 start)
 		.ooh = np->isn - 1,
 		.lost_at = READ_ONCE(delta),
 		.ooh_seq = np->tx_seq,
-		.una = np->snd_una,
 		.tried = reciprocal_scale(get_random_u32(), np->peer->n),
 		.round_at = now,
 		.heard_at = now,
@@ -403,12 +402,19 @@ static void mprdma_set_timer(struct ndp_sock *np, u64 at)
 		np->transport_at = at;
 }
 
-/* That of a packet which no answer lets leave: what was lost goes where one came from of late. */
+/*
+ * That of a packet which no answer lets leave.  What was lost goes by the path of the last
+ * answer.  If that is long ago it does so every other time: either this path has failed, or
+ * its answers are lost, and most other paths may be worse.
+ */
 static u16 mprdma_other_path(const struct ndp_sock *np, struct mprdma *mp, enum ndp_send what)
 {
-	if (what == NDP_SEND_LOST && ktime_get_ns() - mp->heard_at < mprdma_patience(np))
+	if (what != NDP_SEND_LOST)
+		return mprdma_random_path(np, mp);
+	if (ktime_get_ns() - mp->heard_at < mprdma_patience(np))
 		return mp->good;
-	return mprdma_random_path(np, mp);
+	mp->back = !mp->back;
+	return mp->back ? mp->good : mprdma_random_path(np, mp);
 }
 
 static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what,
@@ -471,20 +477,10 @@ static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 		return U64_MAX;
 	if (mp->heard_at > ndp_tx_cb(skb)->sent_at)
 		return ndp_tx_cb(skb)->sent_at + patience;
-	if (np->backoff || (mp->tries == MPRDMA_TRIES && mp->una == np->snd_una))
+	if (np->backoff || mp->tries == MPRDMA_TRIES)
 		return U64_MAX;
 	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
 	return last->sent_at + mprdma_silence(np);
-}
-
-/* Nothing comes: so many packets are sent again to find a path, for one that is missing. */
-static void mprdma_count_try(const struct ndp_sock *np, struct mprdma *mp)
-{
-	if (mp->una != np->snd_una) {
-		mp->una = np->snd_una;
-		mp->tries = 0;
-	}
-	mp->tries++;
 }
 
 /* A packet is sent again that no answer lets leave; what is in flight grows by none. */
@@ -507,7 +503,7 @@ static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
 		return false;
 	if (heard)
 		return true;
-	mprdma_count_try(np, mp);
+	mp->tries++;
 	mprdma_try(mp);
 	return false;
 }
@@ -647,6 +643,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	if (!news && !(ack && psn_before(ntohl(nh->psn), np->snd_una) && mprdma_was_owed(mp)))
 		return;
 	mp->heard_at = now;
+	mp->tries = 0;
 	mp->good = ndp_path_from_wire(np, nh->echo_path);
 	mprdma_round(np, mp, now);
 	if (mprdma_judge(np, mp, nh, news)) {

@@ -29,6 +29,20 @@ $(error no kernel for$(if $(K), K=$(K))$(if $(U), U=$(U)))
 endif
 KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
 KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
+
+# Where ccache is installed nothing is compiled twice for the lab's kernels.  Debian's
+# headers know of it.  It trusts the compiler's list of headers, so what is new costs no
+# more than without it.
+ifneq ($(shell command -v ccache),)
+export CCACHE_DIR := $(or $(NDP_STATE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/linux-ndp)/ccache
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_MAXSIZE := 1G
+export CCACHE_DEPEND := 1
+export CCACHE_NOHASHDIR := 1
+export CCACHE := ccache
+export DEBIAN_KERNEL_USE_CCACHE := 1
+LAB_CC := $(if $(U),CC="ccache gcc")
+endif
 endif
 endif
 
@@ -78,14 +92,14 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 modules: product-modules	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
 
 product-modules: $(B)/.compat $(B)/.tree
-	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) $(if $(W),W=$(W)) modules
+	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) $(LAB_CC) $(if $(W),W=$(W)) modules
 
 # Modules that only tests load, in a tree of their own: nothing installs them.
 test-modules: product-modules
 	@mkdir -p $(B)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild net selftests/modules) $(B)/tests/
 	@ln -sfn ../include $(B)/tests/include
-	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests TEST_TREE=m \
+	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests $(LAB_CC) TEST_TREE=m \
 		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules
 
 # The lab's kernels are for tests.

@@ -9,7 +9,7 @@ endif
 
 # Only targets of the lab install what they miss; others name the command that does.
 export NDP_INSTALL := $(or $(NDP_INSTALL),0)
-LAB_TARGETS := check fuzz demo demo-vm bench vm lint
+LAB_TARGETS := check fuzz demo demo-vm bench vm lint deb
 $(LAB_TARGETS): export NDP_INSTALL := 1
 
 # K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
@@ -17,7 +17,7 @@ $(LAB_TARGETS): export NDP_INSTALL := 1
 # the lab builds itself.
 GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(K)$(U),)
-ifneq ($(filter all modules headers install,$(GOALS)),)
+ifneq ($(filter all modules headers install install-modules,$(GOALS)),)
 ifneq ($(U),)
 LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/build-kernel "$(U)" $(if $(K),"$(K)"))
 export ARCH := $(patsubst ARCH=%,%,$(filter ARCH=%,$(LAB)))
@@ -62,7 +62,7 @@ SRC     := Kbuild include net
 NEED    := tools/lab/packages
 # What a build needs: all of it in one go
 NEED_TOOLS := gcc@gcc libc6-dev libmnl-dev
-ifneq ($(filter all install tools,$(GOALS)),)
+ifneq ($(filter all install install-tools tools,$(GOALS)),)
 NEED_ALSO := $(NEED_TOOLS)
 endif
 
@@ -127,11 +127,15 @@ selftests:		## build the tests
 	@tools/lab/source >/dev/null
 	$(MAKE) -C selftests
 
+install: install-modules install-tools	## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a kernel as above)
+
 # Debian's headers lack the System.map without which modules_install skips depmod.
-install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a kernel as above)
+install-modules: modules
 	$(MAKE) -C $(KDIR) M=$(B) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		CONFIG_MODULE_SIG_ALL= modules_install
 	$(if $(DESTDIR),,PATH="$$PATH:/usr/sbin:/sbin" depmod $(KVER))
+
+install-tools: tools
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/linux \
 		$(DESTDIR)$(LIBDIR)/tc $(DESTDIR)$(LIBDIR)/ip
 	install -m 755 $$(find build/tools -maxdepth 1 -type f -perm -u+x ! -name ndp_run) $(DESTDIR)$(PREFIX)/sbin
@@ -143,6 +147,10 @@ install: all		## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a
 	install -m 644 Documentation/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
+
+deb:			## Debian packages, in build/deb: modules by DKMS, tools, headers, documents
+	@$(NEED) make@make dpkg-dev@dpkg-buildpackage debhelper dh-dkms libmnl-dev lintian@lintian
+	@tools/deb
 
 $(LAB_TARGETS): host
 host:
@@ -180,4 +188,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules product-modules test-modules headers tools selftests install host vm check fuzz demo demo-vm bench lint clean help FORCE
+.PHONY: all modules product-modules test-modules headers tools selftests install install-modules install-tools deb host vm check fuzz demo demo-vm bench lint clean help FORCE

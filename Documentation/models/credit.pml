@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The credit protocol of zfabric (../zfabric.md) between a sender and the receiver's end of
+ * a vNIC, by a way that loses, doubles and reorders control messages and loses frames, and
+ * with restarts of both.  Checked by tools/lab/models:
+ *
+ *  - what flies, waits at the receiver and may be sent never is more than SIZE;
+ *  - when nothing is left to do, all frames have been sent and all credit is home, so none
+ *    is lost for good and nobody waits for ever (asserted where the model can only end);
+ *  - nothing goes on for ever: as troubles are few, any cycle is an error.
+ *
+ * A frame costs one credit.  That a time has passed in which every frame has arrived or is
+ * lost is modelled as "nothing flies", and of messages in the same way.  Counters are modulo 8, as 2^32 is there.
+ */
+#define SIZE	2
+#define FRAMES	3
+#define INC(c)	(((c) + 1) % 8)
+#define SUB(a, b)	(((a) - (b) + 8) % 8)
+/* Each of these breaks one rule, and must be found out. */
+#ifdef BREAK_QUIET
+#define QUIET	false
+#else
+#define QUIET	quiet
+#endif
+#ifdef BREAK_SETTLED
+#define SETTLED	src_arrived
+#else
+#define SETTLED	s
+#endif
+#ifdef BREAK_LAPSE
+#define LAPSES	false
+#else
+#define LAPSES	true
+#endif
+#ifdef BREAK_EPOCH
+#define OURS	true
+#else
+#define OURS	(e == epoch && p == peer)
+#endif
+#ifndef LOSSES
+#define LOSSES	1
+#endif
+#ifndef COPIES
+#define COPIES	1
+#endif
+#ifndef SWAPS
+#define SWAPS	1
+#endif
+#ifndef RESTARTS
+#define RESTARTS	1
+#endif
+
+mtype = { ASK, HELLO, GRANT };
+
+/* ASK: epochs of sender and receiver, asked, settled.  Others: epochs, granted, arrived. */
+chan to_receiver = [2] of { mtype, byte, byte, byte, byte };
+chan to_sender = [2] of { mtype, byte, byte, byte, byte };
+
+/* Sender */
+byte epoch = 1, peer, asked, granted, used, settled, acked;
+byte left = FRAMES;
+
+/* Receiver: of whom it has granted to, and of a pairing to come */
+byte src_epoch, src_peer, nonce = 1, src_asked, src_granted, src_arrived;
+byte queued, last_nonce = 1;
+bool quiet;
+
+byte flying;
+
+/* No frame flies, nor a grant, and the sender has none that it may still use. */
+#define LAPSED	(flying == 0 && granted == used && empty(to_sender))
+/* It is another one by now, or has nothing to say. */
+#define SILENT	(epoch != src_epoch || peer != src_peer || asked == granted && acked == used)
+#define OUT	(SUB(src_granted, src_arrived) + queued)
+
+inline bounded()
+{
+	assert(flying + queued + SUB(granted, used) <= SIZE);
+}
+
+inline send_ask()
+{
+	if
+	:: nfull(to_receiver) -> to_receiver!ASK(epoch, peer, asked, settled)
+	:: full(to_receiver)	/* as good as lost; it is repeated */
+	fi
+}
+
+inline answer(type, e, p)
+{
+	if
+	:: nfull(to_sender) -> to_sender!type(e, p, src_granted, src_arrived)
+	:: full(to_sender)
+	fi
+}
+
+inline sender_begins()
+{
+	epoch++;
+	asked = 0; granted = 0; used = 0; settled = 0; acked = 0;
+}
+
+active proctype sender()
+{
+	byte e, p, n, a;
+	byte restarts = RESTARTS;
+
+	do
+	:: atomic { left > 0 && asked == used ->
+		asked = INC(asked);
+		send_ask() }
+	:: atomic { granted != used ->
+		used = INC(used); left--; flying++;
+		bounded() }
+	:: atomic { to_sender?HELLO(e, p, n, a) ->
+		if
+		:: e == epoch && peer == 0 -> peer = p; send_ask()
+		:: e == epoch && peer != 0 && p != peer ->
+			/* The receiver does not know us any more. */
+			sender_begins(); peer = p
+		:: else
+		fi;
+		e = 0; p = 0; n = 0; a = 0 }
+	:: atomic { to_sender?GRANT(e, p, n, a) ->
+		if
+		:: OURS ->
+			if
+			:: SUB(n, granted) <= SUB(asked, granted) -> granted = n
+			:: else
+			fi;
+			if
+			:: SUB(a, acked) <= SUB(used, acked) -> acked = a
+			:: else
+			fi
+		:: else
+		fi;
+		bounded();
+		e = 0; p = 0; n = 0; a = 0 }
+	/* Long enough after the last frame */
+	:: atomic { settled != used && flying == 0 -> settled = used }
+	:: atomic { restarts > 0 -> restarts--; peer = 0; sender_begins() }
+	/* Nobody else has anything to do: time passes. */
+	:: atomic { timeout ->
+		if
+		:: asked != granted || acked != used -> send_ask()
+		:: else ->
+			assert(left == 0 && OUT == 0);
+			break
+		fi }
+	od
+}
+
+active proctype receiver()
+{
+	byte e, p, n, s;
+	byte restarts = RESTARTS;
+
+end:	do
+	:: atomic { to_receiver?ASK(e, p, n, s) ->
+		if
+		:: e == src_epoch && p == src_peer ->
+			/* What was sent long ago and has not come, never will. */
+			if
+			:: SUB(SETTLED, src_arrived) <= SUB(src_granted, src_arrived) ->
+				src_arrived = SETTLED
+			:: else
+			fi;
+			if
+			:: SUB(n, src_granted) <= SIZE && SUB(n, src_asked) <= SIZE -> src_asked = n
+			:: else
+			fi;
+			answer(GRANT, e, p)
+		:: e == src_epoch && p != src_peer	/* late */
+		:: e != src_epoch && p == nonce && src_granted == src_arrived ->
+			src_epoch = e; src_peer = p;
+			last_nonce++; nonce = last_nonce;
+			src_asked = n; src_granted = 0; src_arrived = 0
+		:: e != src_epoch && p == nonce && src_granted != src_arrived
+			/* not before what its former life was granted has come or lapsed */
+		:: e != src_epoch && p != nonce ->
+			answer(HELLO, e, nonce)
+		fi;
+		e = 0; p = 0; n = 0; s = 0 }
+	:: atomic { src_asked != src_granted && !QUIET && OUT + SUB(src_asked, src_granted) <= SIZE ->
+		src_granted = src_asked;
+		answer(GRANT, src_epoch, src_peer) }
+	:: atomic { flying > 0 ->
+		flying--; queued++;
+		if
+		:: src_arrived != src_granted -> src_arrived = INC(src_arrived)
+		:: else	/* nobody granted it, but it is here */
+		fi;
+		bounded() }
+	:: atomic { queued > 0 -> queued-- }
+	/* A sender that is not heard of any more: what it was granted has come or is lost. */
+	:: atomic { src_granted != src_arrived && LAPSES && SILENT && LAPSED ->
+		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
+		src_asked = 0; src_granted = 0; src_arrived = 0 }
+	/* Who has restarted does not know what it has granted: it waits until that has lapsed. */
+	:: atomic { quiet && LAPSED -> quiet = false }
+	:: atomic { restarts > 0 ->
+		restarts--; quiet = true;
+		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
+		src_asked = 0; src_granted = 0; src_arrived = 0; queued = 0 }
+	od
+}
+
+active proctype way()
+{
+	mtype t;
+	byte a, b, c, d;
+	byte losses = LOSSES, copies = COPIES, swaps = SWAPS;
+
+end:	do
+	:: atomic { losses > 0 && nempty(to_receiver) -> to_receiver?t(a, b, c, d); losses--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	:: atomic { losses > 0 && nempty(to_sender) -> to_sender?t(a, b, c, d); losses--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	:: atomic { losses > 0 && flying > 0 -> flying--; losses-- }
+	:: atomic { copies > 0 && nempty(to_receiver) && nfull(to_receiver) ->
+		to_receiver?<t(a, b, c, d)>; to_receiver!t(a, b, c, d); copies--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	:: atomic { copies > 0 && nempty(to_sender) && nfull(to_sender) ->
+		to_sender?<t(a, b, c, d)>; to_sender!t(a, b, c, d); copies--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	:: atomic { swaps > 0 && len(to_receiver) > 1 ->
+		to_receiver?t(a, b, c, d); to_receiver!t(a, b, c, d); swaps--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	:: atomic { swaps > 0 && len(to_sender) > 1 ->
+		to_sender?t(a, b, c, d); to_sender!t(a, b, c, d); swaps--;
+		t = 0; a = 0; b = 0; c = 0; d = 0 }
+	od
+}

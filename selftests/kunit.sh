@@ -11,7 +11,7 @@ suites+=" ndp_transport"
 suites+=" sch_cee_buffer sch_cee_config sch_cee_ecn sch_cee_ets sch_cee_pfc"
 suites+=" sch_cee_qcn_cp sch_cee_qcn_rp sch_cee_queue sch_cee_watch"
 suites+=" sch_ndp_trim sch_ndp_wrr"
-suites+=" zswitch_fdb zswitch_queue zswitch_vlan"
+suites+=" zswitch_credit zswitch_fdb zswitch_queue zswitch_vlan"
 results=/sys/kernel/debug/kunit
 
 # cases SUITE: "ok NAME" or "not ok NAME" of each of its cases

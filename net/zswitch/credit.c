@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: credit of vNICs.
+ *
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithms 5.1
+ * and 5.2 (section 5.3.3): a frame is sent when the receiving vNIC has granted room for it.
+ *
+ *	sender	 zcr_want() -> zcr_ask() ------------> zcr_asked()  receiver
+ *					zcr_next() -> zcr_grant()
+ *		 zcr_use() <- zcr_hear() <------------'
+ *		     '-------- frame ----------------> zcr_arrive() ... zcr_leave()
+ *
+ * Documentation/zfabric.md says why counters are absolute and what epochs are for, and
+ * Documentation/models/credit.pml is the same as here, checked by spin.
+ *
+ * An ask is granted whole or not at all, and is for whole frames.  So whatever was granted
+ * can be used, and comes home; and since no ask is for more than ZCR_ASK_MAX, which each
+ * receiver has, each is granted in time.
+ *
+ * Sources that ask take turns by credits (deficit round robin, Shreedhar and Varghese,
+ * SIGCOMM 1995), as the thesis' waiting lists do by frames.
+ *
+ * Non-goals: frames, timers, memory and wires are the caller's.
+ *
+ * Context: any; the caller serialises what is about a sender, and what is about a receiver.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include "credit.h"
+
+/* Credits of a turn and a weight of 1 */
+#define ZCR_QUANTUM	16
+
+/**
+ * zcr_cost() - what a frame takes
+ * @len:	its bytes
+ *
+ * Return: credits.
+ */
+u32 zcr_cost(unsigned int len)
+{
+	return clamp_t(u32, DIV_ROUND_UP(len, ZCR_BYTES), 1, ZCR_ASK_MAX);
+}
+
+/**
+ * zcr_sender_begin() - a sender begins, or begins anew
+ * @tx:		sender; what it had is void
+ * @epoch:	random, not 0
+ */
+void zcr_sender_begin(struct zcr_sender *tx, u32 epoch)
+{
+	*tx = (struct zcr_sender) { .epoch = epoch };
+}
+
+/**
+ * zcr_want() - a frame wants to be sent
+ * @tx:		sender
+ * @credits:	of the frame
+ *
+ * Return: false if so much was asked for that this must wait.
+ */
+bool zcr_want(struct zcr_sender *tx, u32 credits)
+{
+	if (tx->asked - tx->granted + credits > ZCR_ASK_MAX)
+		return false;
+	tx->asked += credits;
+	return true;
+}
+
+/**
+ * zcr_ask() - what a sender says
+ * @tx:		sender
+ *
+ * Return: message.
+ */
+struct zcr_msg zcr_ask(const struct zcr_sender *tx)
+{
+	return (struct zcr_msg) {
+		.type = ZCR_ASK, .epoch = tx->epoch, .peer = tx->peer, .count = tx->asked,
+		.past = tx->settled,
+	};
+}
+
+/* Does a counter go forward to @to, and not beyond @end? */
+static bool zcr_forward(u32 from, u32 to, u32 end)
+{
+	return to - from <= end - from;
+}
+
+static bool zcr_hear_hello(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
+{
+	if (msg->epoch != tx->epoch || msg->peer == tx->peer)
+		return false;
+	/* A receiver that does not know us any more: nothing of before counts. */
+	if (tx->peer)
+		zcr_sender_begin(tx, fresh);
+	tx->peer = msg->peer;
+	return true;
+}
+
+/**
+ * zcr_hear() - a sender hears a HELLO or a GRANT
+ * @tx:		sender
+ * @msg:	message, maybe old, doubled or forged
+ * @fresh:	random, not 0: the sender's epoch, if it must begin anew
+ *
+ * Return: whether it tells anything.
+ */
+bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
+{
+	bool news = false;
+
+	if (msg->type == ZCR_HELLO)
+		return zcr_hear_hello(tx, msg, fresh);
+	if (msg->type != ZCR_GRANT || msg->epoch != tx->epoch || msg->peer != tx->peer)
+		return false;
+	if (zcr_forward(tx->granted, msg->count, tx->asked)) {
+		news = msg->count != tx->granted;
+		tx->granted = msg->count;
+	}
+	if (zcr_forward(tx->acked, msg->past, tx->used))
+		tx->acked = msg->past;
+	return news;
+}
+
+/**
+ * zcr_use() - send a frame
+ * @tx:		sender
+ * @credits:	of the frame
+ *
+ * Return: false if there are not as many.
+ */
+bool zcr_use(struct zcr_sender *tx, u32 credits)
+{
+	if (tx->granted - tx->used < credits)
+		return false;
+	tx->used += credits;
+	return true;
+}
+
+/**
+ * zcr_tick() - as long as a frame can be on its way has passed since the last time
+ * @tx:		sender
+ */
+void zcr_tick(struct zcr_sender *tx)
+{
+	tx->settled = tx->last;
+	tx->last = tx->used;
+}
+
+/**
+ * zcr_repeat() - is a sender to say again what it has said?
+ * @tx:		sender
+ *
+ * Return: whether the receiver may not know it.
+ */
+bool zcr_repeat(const struct zcr_sender *tx)
+{
+	return tx->asked != tx->granted || tx->acked != tx->used;
+}
+
+/**
+ * zcr_receiver_init() - a vNIC without sources
+ * @rx:		receiver; its size is 0
+ */
+void zcr_receiver_init(struct zcr_receiver *rx)
+{
+	*rx = (struct zcr_receiver) {};
+	INIT_LIST_HEAD(&rx->waiting);
+}
+
+/**
+ * zcr_source_init() - a sender may come
+ * @src:	source
+ * @rx:		receiver
+ * @nonce:	random, not 0
+ */
+void zcr_source_init(struct zcr_source *src, struct zcr_receiver *rx, u32 nonce)
+{
+	*src = (struct zcr_source) { .rx = rx, .weight = 1, .nonce = nonce };
+	INIT_LIST_HEAD(&src->waiting);
+}
+
+/* It waits, or does not.  Whose turn it is goes on with it. */
+static void zcr_wait(struct zcr_source *src)
+{
+	if (src->asked == src->granted)
+		list_del_init(&src->waiting);
+	else if (!list_empty(&src->waiting))
+		return;
+	else if (src->rx->turn == src)
+		list_add(&src->waiting, &src->rx->waiting);
+	else
+		list_add_tail(&src->waiting, &src->rx->waiting);
+}
+
+/* What was sent long ago and has not come, never will. */
+static u32 zcr_settle(struct zcr_source *src, u32 settled)
+{
+	u32 lost = settled - src->arrived;
+
+	if (!zcr_forward(src->arrived, settled, src->granted))
+		return 0;
+	src->arrived = settled;
+	src->rx->out -= lost;
+	return lost;
+}
+
+static enum zcr_verdict zcr_asked_anew(struct zcr_source *src, const struct zcr_msg *msg,
+				       u32 fresh)
+{
+	if (msg->peer != src->nonce)
+		return ZCR_STRANGE;
+	/* Not before what its former life was granted has come, or lapsed. */
+	if (src->granted != src->arrived || msg->count > ZCR_ASK_MAX)
+		return ZCR_STALE;
+	src->epoch = msg->epoch;
+	src->peer = msg->peer;
+	src->nonce = fresh;
+	src->asked = msg->count;
+	src->granted = 0;
+	src->arrived = 0;
+	zcr_wait(src);
+	return ZCR_OURS;
+}
+
+/**
+ * zcr_asked() - a receiver hears an ask
+ * @src:	sender that it is from
+ * @msg:	message, maybe old, doubled or forged
+ * @fresh:	random, not 0: for the pair after this one
+ * @lost:	credits of frames that will not come are added
+ *
+ * Ask zcr_next() after it.
+ *
+ * Return: what it was.
+ */
+enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u32 fresh,
+			   u32 *lost)
+{
+	if (msg->type != ZCR_ASK || !msg->epoch)
+		return ZCR_STALE;
+	if (msg->epoch != src->epoch)
+		return zcr_asked_anew(src, msg, fresh);
+	if (msg->peer != src->peer)
+		return ZCR_STALE;
+	*lost += zcr_settle(src, msg->past);
+	if (zcr_forward(src->asked, msg->count, src->granted + ZCR_ASK_MAX))
+		src->asked = msg->count;
+	zcr_wait(src);
+	return ZCR_OURS;
+}
+
+/**
+ * zcr_grant() - what a receiver says to a source
+ * @src:	source
+ *
+ * Return: message.
+ */
+struct zcr_msg zcr_grant(const struct zcr_source *src)
+{
+	return (struct zcr_msg) {
+		.type = ZCR_GRANT, .epoch = src->epoch, .peer = src->peer,
+		.count = src->granted, .past = src->arrived,
+	};
+}
+
+/**
+ * zcr_answer() - what a receiver answers to an ask
+ * @src:	source
+ * @ask:	message
+ * @verdict:	of zcr_asked(), but not ZCR_STALE
+ *
+ * Return: message.
+ */
+struct zcr_msg zcr_answer(const struct zcr_source *src, const struct zcr_msg *ask,
+			  enum zcr_verdict verdict)
+{
+	if (verdict == ZCR_OURS)
+		return zcr_grant(src);
+	return (struct zcr_msg) {
+		.type = ZCR_HELLO, .epoch = ask->epoch, .peer = src->nonce,
+	};
+}
+
+/* A source's turn begins.  Who stopped to ask in its own keeps nothing of it. */
+static void zcr_begin_turn(struct zcr_receiver *rx, struct zcr_source *src)
+{
+	if (rx->turn)
+		rx->turn->deficit = 0;
+	rx->turn = src;
+	src->deficit += src->weight * ZCR_QUANTUM;
+}
+
+/**
+ * zcr_next() - grant an ask that waits
+ * @rx:		receiver
+ *
+ * Until there is no more: whenever credit has come home, or an ask has come.
+ *
+ * Return: source that is to be sent a zcr_grant(), or NULL if there is none, or no room.
+ */
+struct zcr_source *zcr_next(struct zcr_receiver *rx)
+{
+	struct zcr_source *src;
+	u32 need;
+
+	while ((src = list_first_entry_or_null(&rx->waiting, struct zcr_source, waiting))) {
+		need = src->asked - src->granted;
+		if (rx->quiet || rx->out + need > rx->size)
+			return NULL;
+		if (rx->turn != src)
+			zcr_begin_turn(rx, src);
+		if (src->deficit >= need) {
+			src->deficit -= need;
+			src->granted = src->asked;
+			rx->out += need;
+			list_del_init(&src->waiting);
+			return src;
+		}
+		rx->turn = NULL;
+		list_move_tail(&src->waiting, &rx->waiting);
+	}
+	return NULL;
+}
+
+/**
+ * zcr_arrive() - a frame has come, and waits for the vNIC
+ * @src:	who has sent it
+ * @credits:	of the frame
+ *
+ * One without credit takes room as well.
+ */
+void zcr_arrive(struct zcr_source *src, u32 credits)
+{
+	u32 covered = min(credits, src->granted - src->arrived);
+
+	src->arrived += covered;
+	src->rx->out += credits - covered;
+}
+
+/**
+ * zcr_leave() - a frame waits no more
+ * @rx:		receiver
+ * @credits:	that it came with
+ */
+void zcr_leave(struct zcr_receiver *rx, u32 credits)
+{
+	rx->out -= credits;
+}
+
+/**
+ * zcr_forget() - a sender has vanished, or was silent until its credit has lapsed
+ * @src:	source; it waits no more
+ *
+ * Return: credits that it held.
+ */
+u32 zcr_forget(struct zcr_source *src)
+{
+	u32 held = src->granted - src->arrived;
+
+	src->rx->out -= held;
+	src->asked = 0;
+	src->granted = 0;
+	src->arrived = 0;
+	src->epoch = 0;
+	src->deficit = 0;
+	list_del_init(&src->waiting);
+	if (src->rx->turn == src)
+		src->rx->turn = NULL;
+	return held;
+}
+
+/**
+ * zcr_pair() - a sender and a source of one switch begin
+ * @tx:		sender
+ * @src:	what the receiver knows of it
+ * @epoch:	of both, not 0
+ */
+void zcr_pair(struct zcr_sender *tx, struct zcr_source *src, u32 epoch)
+{
+	zcr_sender_begin(tx, epoch);
+	tx->peer = epoch;
+	src->epoch = epoch;
+	src->peer = epoch;
+}
+
+/**
+ * zcr_withdraw() - a sender and a source of one switch: what was asked for is not wanted
+ * @tx:		sender
+ * @src:	what the receiver knows of it
+ *
+ * Return: credits that were asked for in vain.
+ */
+u32 zcr_withdraw(struct zcr_sender *tx, struct zcr_source *src)
+{
+	u32 asked = tx->asked - tx->granted;
+
+	tx->asked = tx->granted;
+	src->asked = src->granted;
+	zcr_wait(src);
+	return asked;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: credit by a way that loses, doubles and reorders, restarts, turns, forged messages.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include "credit.c"
+
+#define ZCR_TEST_SENDERS	5
+#define ZCR_TEST_WAY		256
+#define ZCR_TEST_SIZE		100
+
+/* Steps that a message or frame lives at most, and after which a silent sender is forgotten */
+#define ZCR_TEST_LIFE		20
+#define ZCR_TEST_LAPSE		(6 * ZCR_TEST_LIFE)
+
+/**
+ * struct zcr_test_thing - something on its way
+ * @used:	it is
+ * @frame:	credits of a frame, or 0: it is a message
+ * @who:	sender that it is from or for
+ * @due:	step by which it arrives or is lost
+ * @msg:	message
+ */
+struct zcr_test_thing {
+	bool		used;
+	u32		frame;
+	unsigned int	who;
+	unsigned int	due;
+	struct zcr_msg	msg;
+};
+
+/**
+ * struct zcr_test - senders, a receiver, and a way between them
+ * @rnd:	chance
+ * @trouble:	the way loses and doubles, and ends restart
+ * @step:	time
+ * @quiet_until: step from which on the receiver may grant
+ * @way:	what is on its way; any may arrive next
+ * @rx:		receiver
+ * @src:	what it knows of the senders
+ * @heard:	step of the last message of the pair
+ * @tx:		senders
+ * @next:	credits of the next frame of each
+ * @left:	frames that each has yet to send
+ * @queued:	credits that wait at the receiver
+ * @most:	most that @rx.out has been
+ */
+struct zcr_test {
+	struct rnd_state	rnd;
+	bool			trouble;
+	unsigned int		step;
+	unsigned int		quiet_until;
+	struct zcr_test_thing	way[ZCR_TEST_WAY];
+	struct zcr_receiver	rx;
+	struct zcr_source	src[ZCR_TEST_SENDERS];
+	unsigned int		heard[ZCR_TEST_SENDERS];
+	struct zcr_sender	tx[ZCR_TEST_SENDERS];
+	u32			next[ZCR_TEST_SENDERS];
+	unsigned int		left[ZCR_TEST_SENDERS];
+	u32			queued;
+	u32			most;
+};
+
+static u32 zcr_test_random(struct zcr_test *t)
+{
+	return prandom_u32_state(&t->rnd);
+}
+
+static u32 zcr_test_epoch(struct zcr_test *t)
+{
+	return zcr_test_random(t) | 1;
+}
+
+static bool zcr_test_chance(struct zcr_test *t, u32 one_in)
+{
+	return t->trouble && zcr_test_random(t) % one_in == 0;
+}
+
+/* Put something on the way; there is room, or the test is not one. */
+static void zcr_test_put(struct kunit *test, const struct zcr_test_thing *thing)
+{
+	struct zcr_test *t = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ZCR_TEST_WAY && t->way[i].used; i++)
+		;
+	KUNIT_ASSERT_LT(test, i, ZCR_TEST_WAY);
+	t->way[i] = *thing;
+	t->way[i].used = true;
+}
+
+static void zcr_test_send(struct kunit *test, unsigned int who, struct zcr_msg msg)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_test_thing thing = { .who = who, .due = t->step + ZCR_TEST_LIFE, .msg = msg };
+
+	if (zcr_test_chance(t, 5))
+		return;
+	zcr_test_put(test, &thing);
+	if (zcr_test_chance(t, 5))
+		zcr_test_put(test, &thing);
+}
+
+static void zcr_test_grants(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_source *src;
+
+	while ((src = zcr_next(&t->rx)))
+		zcr_test_send(test, src - t->src, zcr_grant(src));
+	t->most = max(t->most, t->rx.out);
+}
+
+/* Whatever it was granted is for whole frames, and is used at once. */
+static void zcr_test_sends(struct kunit *test, unsigned int who)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_sender *tx = &t->tx[who];
+	struct zcr_test_thing thing = { .who = who, .due = t->step + ZCR_TEST_LIFE };
+
+	while (t->left[who] && zcr_use(tx, t->next[who])) {
+		thing.frame = t->next[who];
+		if (!zcr_test_chance(t, 10))
+			zcr_test_put(test, &thing);
+		t->left[who]--;
+		t->next[who] = 1 + zcr_test_random(t) % 33;
+	}
+	KUNIT_ASSERT_EQ(test, tx->granted, tx->used);
+	if (t->left[who] && tx->asked == tx->granted && zcr_want(tx, t->next[who]))
+		zcr_test_send(test, who, zcr_ask(tx));
+}
+
+static void zcr_test_at_receiver(struct kunit *test, const struct zcr_test_thing *thing)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_source *src = &t->src[thing->who];
+	enum zcr_verdict verdict;
+	u32 lost = 0;
+
+	verdict = zcr_asked(src, &thing->msg, zcr_test_epoch(t), &lost);
+	if (verdict == ZCR_OURS)
+		t->heard[thing->who] = t->step;
+	if (verdict != ZCR_STALE)
+		zcr_test_send(test, thing->who, zcr_answer(src, &thing->msg, verdict));
+	zcr_test_grants(test);
+}
+
+static void zcr_test_at_sender(struct kunit *test, const struct zcr_test_thing *thing)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_sender *tx = &t->tx[thing->who];
+
+	if (!zcr_hear(tx, &thing->msg, zcr_test_epoch(t)))
+		return;
+	if (thing->msg.type == ZCR_HELLO && tx->asked)
+		zcr_test_send(test, thing->who, zcr_ask(tx));
+	zcr_test_sends(test, thing->who);
+}
+
+static void zcr_test_arrives(struct kunit *test, struct zcr_test_thing *thing)
+{
+	struct zcr_test *t = test->priv;
+
+	thing->used = false;
+	if (thing->frame) {
+		zcr_arrive(&t->src[thing->who], thing->frame);
+		t->queued += thing->frame;
+		t->most = max(t->most, t->rx.out);
+	} else if (thing->msg.type == ZCR_ASK) {
+		zcr_test_at_receiver(test, thing);
+	} else {
+		zcr_test_at_sender(test, thing);
+	}
+}
+
+/* One of those on their way, whichever; but none too late. */
+static void zcr_test_way(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	unsigned int i, first = zcr_test_random(t) % ZCR_TEST_WAY, some = 0;
+	struct zcr_test_thing thing;
+
+	for (i = 0; i < ZCR_TEST_WAY; i++) {
+		thing = t->way[(first + i) % ZCR_TEST_WAY];
+		if (!thing.used || (some && thing.due > t->step))
+			continue;
+		some++;
+		zcr_test_arrives(test, &t->way[(first + i) % ZCR_TEST_WAY]);
+	}
+}
+
+static void zcr_test_departs(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	u32 n = min(t->queued, zcr_test_random(t) % 20);
+
+	t->queued -= n;
+	zcr_leave(&t->rx, n);
+	zcr_test_grants(test);
+}
+
+static void zcr_test_restart_receiver(struct zcr_test *t)
+{
+	unsigned int i;
+
+	zcr_receiver_init(&t->rx);
+	t->rx.size = ZCR_TEST_SIZE;
+	t->rx.quiet = true;
+	t->queued = 0;
+	t->quiet_until = t->step + ZCR_TEST_LAPSE;
+	for (i = 0; i < ZCR_TEST_SENDERS; i++)
+		zcr_source_init(&t->src[i], &t->rx, zcr_test_epoch(t));
+}
+
+/* Timers of both ends */
+static void zcr_test_time(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	unsigned int i;
+
+	if (t->rx.quiet && t->step >= t->quiet_until)
+		t->rx.quiet = false;
+	for (i = 0; i < ZCR_TEST_SENDERS; i++) {
+		if (t->src[i].granted != t->src[i].arrived &&
+		    t->step > t->heard[i] + ZCR_TEST_LAPSE)
+			zcr_forget(&t->src[i]);
+		if (t->step % (ZCR_TEST_LIFE + 1))
+			continue;
+		zcr_tick(&t->tx[i]);
+		if (zcr_repeat(&t->tx[i]))
+			zcr_test_send(test, i, zcr_ask(&t->tx[i]));
+	}
+	zcr_test_grants(test);
+}
+
+/* What flies, waits, or may be used, is within the bound. */
+static void zcr_test_bounded(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	u32 sum = t->queued;
+	unsigned int i;
+
+	for (i = 0; i < ZCR_TEST_WAY; i++)
+		if (t->way[i].used)
+			sum += t->way[i].frame;
+	for (i = 0; i < ZCR_TEST_SENDERS; i++)
+		sum += t->tx[i].granted - t->tx[i].used;
+	KUNIT_ASSERT_LE(test, sum, ZCR_TEST_SIZE);
+}
+
+static void zcr_test_step(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	unsigned int i = zcr_test_random(t) % ZCR_TEST_SENDERS;
+
+	t->step++;
+	zcr_test_sends(test, i);
+	zcr_test_way(test);
+	zcr_test_departs(test);
+	if (zcr_test_chance(t, 500))
+		zcr_sender_begin(&t->tx[i], zcr_test_epoch(t));
+	if (zcr_test_chance(t, 1500))
+		zcr_test_restart_receiver(t);
+	zcr_test_time(test);
+	zcr_test_bounded(test);
+}
+
+static bool zcr_test_done(const struct zcr_test *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < ZCR_TEST_SENDERS; i++)
+		if (t->left[i] || zcr_repeat(&t->tx[i]))
+			return false;
+	return !t->rx.out;
+}
+
+static void zcr_test_play(struct kunit *test, u64 seed)
+{
+	struct zcr_test *t = test->priv;
+	unsigned int i;
+
+	memset(t, 0, sizeof(*t));
+	prandom_seed_state(&t->rnd, seed);
+	zcr_test_restart_receiver(t);
+	for (i = 0; i < ZCR_TEST_SENDERS; i++) {
+		/* Counters pass 2^32. */
+		zcr_sender_begin(&t->tx[i], zcr_test_epoch(t));
+		t->left[i] = 150;
+		t->next[i] = 1 + zcr_test_random(t) % 33;
+	}
+	t->trouble = true;
+	while (t->step < 3000)
+		zcr_test_step(test);
+	t->trouble = false;
+	while (!zcr_test_done(t) && t->step < 30000)
+		zcr_test_step(test);
+	if (!zcr_test_done(t))
+		kunit_info(test, "seed %llu", seed);
+	KUNIT_ASSERT_TRUE(test, zcr_test_done(t));
+	KUNIT_EXPECT_EQ(test, t->queued, 0);
+	KUNIT_EXPECT_LE(test, t->most, ZCR_TEST_SIZE);
+	KUNIT_EXPECT_GT(test, t->most, ZCR_TEST_SIZE / 2);
+}
+
+static void zcr_test_troubles(struct kunit *test)
+{
+	u64 seed = get_random_u32();
+	unsigned int i;
+
+	kunit_info(test, "seeds from %llu", seed);
+	for (i = 0; i < 40; i++)
+		zcr_test_play(test, seed + i);
+}
+
+/* A pair of one switch, without a way. */
+static void zcr_test_pair_init(struct zcr_test *t, unsigned int n)
+{
+	unsigned int i;
+
+	zcr_receiver_init(&t->rx);
+	t->rx.size = ZCR_TEST_SIZE;
+	for (i = 0; i < n; i++) {
+		zcr_source_init(&t->src[i], &t->rx, 1);
+		zcr_pair(&t->tx[i], &t->src[i], 1);
+	}
+}
+
+static void zcr_test_hear_ask(struct zcr_test *t, unsigned int i)
+{
+	struct zcr_msg ask = zcr_ask(&t->tx[i]);
+	u32 lost = 0;
+
+	zcr_asked(&t->src[i], &ask, 1, &lost);
+}
+
+/* Sources that always ask: frames of 1 and of 30 credits, weights 3, 1 and 2. */
+static void zcr_test_weights(struct kunit *test)
+{
+	static const u32 cost[] = { 1, 30, 1 }, weight[] = { 3, 1, 2 };
+	struct zcr_test *t = test->priv;
+	struct zcr_source *src;
+	u32 got[3] = {}, i, n;
+
+	zcr_test_pair_init(t, 3);
+	for (i = 0; i < 3; i++)
+		t->src[i].weight = weight[i];
+	for (n = 0; n < 30000; n++) {
+		for (i = 0; i < 3; i++)
+			if (t->tx[i].asked == t->tx[i].granted) {
+				KUNIT_ASSERT_TRUE(test, zcr_want(&t->tx[i], cost[i]));
+				zcr_test_hear_ask(t, i);
+			}
+		src = zcr_next(&t->rx);
+		if (!src) {
+			zcr_leave(&t->rx, 1);
+			continue;
+		}
+		i = src - t->src;
+		t->tx[i].granted = src->granted;
+		KUNIT_ASSERT_TRUE(test, zcr_use(&t->tx[i], cost[i]));
+		zcr_arrive(src, cost[i]);
+		got[i] += cost[i];
+		KUNIT_ASSERT_LE(test, t->rx.out, ZCR_TEST_SIZE);
+	}
+	/* To a turn of each */
+	KUNIT_EXPECT_LE(test, abs((int)got[0] - 3 * (int)got[1]), 3 * 3 * ZCR_QUANTUM + 90);
+	KUNIT_EXPECT_LE(test, abs((int)got[2] - 2 * (int)got[1]), 3 * 2 * ZCR_QUANTUM + 60);
+}
+
+/* What was not said by the other end of the pair changes nothing. */
+static void zcr_test_forged(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_sender tx;
+	struct zcr_source src;
+	struct zcr_msg msg;
+	u32 lost = 0, i;
+
+	zcr_test_pair_init(t, 1);
+	zcr_pair(&t->tx[0], &t->src[0], 77);
+	zcr_want(&t->tx[0], 10);
+	zcr_test_hear_ask(t, 0);
+	KUNIT_ASSERT_PTR_EQ(test, zcr_next(&t->rx), &t->src[0]);
+	msg = zcr_grant(&t->src[0]);
+	zcr_hear(&t->tx[0], &msg, 1);
+	KUNIT_ASSERT_TRUE(test, zcr_use(&t->tx[0], 4));
+	zcr_arrive(&t->src[0], 4);
+	tx = t->tx[0];
+	src = t->src[0];
+	for (i = 0; i < 20000; i++) {
+		msg = (struct zcr_msg) {
+			.type = get_random_u32() % 4, .epoch = get_random_u32() % 100,
+			.peer = 78 + get_random_u32() % 100, .count = get_random_u32() % 64,
+			.past = get_random_u32() % 64,
+		};
+		if (msg.type != ZCR_HELLO)
+			zcr_hear(&t->tx[0], &msg, 1);
+		zcr_asked(&t->src[0], &msg, 1, &lost);
+	}
+	/* Of the right pair: beyond what was asked for, back, and far beyond. */
+	for (i = 0; i < 20000; i++) {
+		msg = (struct zcr_msg) {
+			.type = ZCR_GRANT, .epoch = 77, .peer = 77,
+			.count = 11 + get_random_u32() % (U32_MAX - 11), .past = U32_MAX,
+		};
+		zcr_hear(&t->tx[0], &msg, 1);
+		msg.type = ZCR_ASK;
+		msg.count = 10 + ZCR_ASK_MAX + 1 + get_random_u32() % (U32_MAX - 200);
+		zcr_asked(&t->src[0], &msg, 1, &lost);
+	}
+	KUNIT_EXPECT_EQ(test, memcmp(&tx, &t->tx[0], sizeof(tx)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&src, &t->src[0], sizeof(src)), 0);
+	KUNIT_EXPECT_EQ(test, lost, 0);
+	KUNIT_EXPECT_EQ(test, t->rx.out, 10);
+}
+
+/* A sender that vanishes gives back what it holds, asking or not, in its turn or not. */
+static void zcr_test_vanish(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	struct zcr_source *src;
+	u32 i;
+
+	zcr_test_pair_init(t, 3);
+	for (i = 0; i < 3; i++) {
+		zcr_want(&t->tx[i], 60);
+		zcr_test_hear_ask(t, i);
+	}
+	src = zcr_next(&t->rx);
+	KUNIT_ASSERT_NOT_NULL(test, src);
+	KUNIT_EXPECT_NULL(test, zcr_next(&t->rx));
+	KUNIT_EXPECT_EQ(test, zcr_forget(src), 60);
+	KUNIT_EXPECT_EQ(test, t->rx.out, 0);
+	src = zcr_next(&t->rx);
+	KUNIT_ASSERT_NOT_NULL(test, src);
+	for (i = 0; i < 3; i++)
+		zcr_forget(&t->src[i]);
+	KUNIT_EXPECT_EQ(test, t->rx.out, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->rx.waiting));
+	KUNIT_EXPECT_NULL(test, t->rx.turn);
+}
+
+static void zcr_test_costs(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, zcr_cost(0), 1);
+	KUNIT_EXPECT_EQ(test, zcr_cost(60), 1);
+	KUNIT_EXPECT_EQ(test, zcr_cost(ZCR_BYTES), 1);
+	KUNIT_EXPECT_EQ(test, zcr_cost(ZCR_BYTES + 1), 2);
+	KUNIT_EXPECT_EQ(test, zcr_cost(65535 + 18), 33);
+	KUNIT_EXPECT_EQ(test, zcr_cost(U32_MAX - ZCR_BYTES), ZCR_ASK_MAX);
+}
+
+static int zcr_test_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct zcr_test), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static struct kunit_case zcr_cases[] = {
+	KUNIT_CASE(zcr_test_troubles),
+	KUNIT_CASE(zcr_test_weights),
+	KUNIT_CASE(zcr_test_forged),
+	KUNIT_CASE(zcr_test_vanish),
+	KUNIT_CASE(zcr_test_costs),
+	{}
+};
+
+static struct kunit_suite zcr_suite = {
+	.name		= "zswitch_credit",
+	.init		= zcr_test_init,
+	.test_cases	= zcr_cases,
+};
+
+kunit_test_suite(zcr_suite);

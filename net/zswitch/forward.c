@@ -107,6 +107,8 @@ static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f, u16
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
 	else if (vid && !zsw_vlan_egress(&out->vlans, vid))
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_VLAN);
+	else if (!zsw_policy_may(f->in, out))
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
 	else
 		zsw_deliver(out, f, vid);
 }
@@ -119,7 +121,9 @@ static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *
 		return false;
 	if (unknown && (out == out->zsw->host || !READ_ONCE(out->flood)))
 		return false;
-	return !vid || zsw_vlan_egress(&out->vlans, vid);
+	if (vid && !zsw_vlan_egress(&out->vlans, vid))
+		return false;
+	return zsw_policy_may(f->in, out);
 }
 
 static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)

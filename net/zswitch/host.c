@@ -193,6 +193,8 @@ static int zsw_dev_init(struct net_device *dev)
 		zsw_port_free(zsw->host);
 		return err;
 	}
+	zsw_policy_join(zsw->host);
+	zsw_port_credit(zsw->host);
 	list_add_rcu(&zsw->host->node, &zsw->ports);
 	zsw_fdb_move_host(zsw, NULL, dev->dev_addr);
 	netif_napi_add(dev, &zsw->napi, zsw_host_poll);

@@ -29,6 +29,7 @@
 static const struct zsw_config zsw_defaults = {
 	.virtual_lossless = true,
 	.wire_lossless	= true,
+	.rxq		= 512,
 	.limit		= 1024 << 10,
 	.share		= 256 << 10,
 	.queue		= 256 * 1514,
@@ -55,6 +56,8 @@ static const struct nla_policy zsw_policy[IFLA_ZSWITCH_MAX + 1] = {
 	[IFLA_ZSWITCH_AGEING]		= { .type = NLA_U32 },
 	[IFLA_ZSWITCH_FDB_MAX]		= { .type = NLA_U32 },
 	[IFLA_ZSWITCH_VLAN_FILTERING]	= NLA_POLICY_MAX(NLA_U8, 1),
+	[IFLA_ZSWITCH_FABRIC]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[IFLA_ZSWITCH_RXQ]		= { .type = NLA_U32 },
 	[IFLA_ZSWITCH_FDB_COUNT]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_STATS]		= { .type = NLA_REJECT },
 };
@@ -98,6 +101,8 @@ static const struct zsw_option zsw_options[] = {
 	{ IFLA_ZSWITCH_VIRTUAL_WAIT, ZSW_WAIT(ZSW_VIRTUAL), 0, ZSW_WAIT_MAX, zsw_wait_msg },
 	{ IFLA_ZSWITCH_AGEING, offsetof(struct zsw_config, ageing), 0, ZSW_AGEING_MAX,
 	  "addresses age in at most 30 days" },
+	{ IFLA_ZSWITCH_RXQ, offsetof(struct zsw_config, rxq), ZSWITCH_RXQ_MIN, ZSWITCH_RXQ_MAX,
+	  "rxq is 64 to 65536 credits" },
 	{ IFLA_ZSWITCH_FDB_MAX, offsetof(struct zsw_config, fdb_max), 0, 1 << 20,
 	  "at most 1048576 addresses" },
 };
@@ -136,6 +141,11 @@ static int zsw_parse(struct zsw_config *cfg, struct nlattr *data[],
 	zsw_parse_flag(&cfg->virtual_lossless, data[IFLA_ZSWITCH_VIRTUAL]);
 	zsw_parse_flag(&cfg->wire_lossless, data[IFLA_ZSWITCH_WIRE]);
 	zsw_parse_flag(&cfg->vlan_filtering, data[IFLA_ZSWITCH_VLAN_FILTERING]);
+	zsw_parse_flag(&cfg->fabric, data[IFLA_ZSWITCH_FABRIC]);
+	if (cfg->fabric && !cfg->virtual_lossless) {
+		NL_SET_ERR_MSG(extack, "fabric needs virtual lossless: who waits for credit must wait");
+		return -EINVAL;
+	}
 	if (cfg->share > cfg->limit) {
 		NL_SET_ERR_MSG(extack, "an output's share is more than the input's limit");
 		return -ERANGE;
@@ -220,6 +230,7 @@ static int zsw_changelink(struct net_device *dev, struct nlattr *tb[], struct nl
 {
 	struct zswitch *zsw = netdev_priv(dev);
 	struct zsw_config cfg = zsw->cfg;
+	struct zswitch_port *port;
 	int err;
 
 	if (!data)
@@ -233,13 +244,15 @@ static int zsw_changelink(struct net_device *dev, struct nlattr *tb[], struct nl
 		zsw_fdb_flush_learnt(zsw);
 	}
 	zsw->cfg = cfg;
+	list_for_each_entry(port, &zsw->ports, node)
+		zsw_port_credit(port);
 	mod_delayed_work(system_wq, &zsw->age, HZ);
 	return 0;
 }
 
 static size_t zsw_get_size(const struct net_device *dev)
 {
-	return 3 * nla_total_size(sizeof(u8)) +
+	return 4 * nla_total_size(sizeof(u8)) +
 	       (ARRAY_SIZE(zsw_options) + 1) * nla_total_size(sizeof(u32)) + zsw_stats_size();
 }
 
@@ -254,6 +267,7 @@ static int zsw_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	if (nla_put_u8(skb, IFLA_ZSWITCH_VIRTUAL, zsw->cfg.virtual_lossless) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_WIRE, zsw->cfg.wire_lossless) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_VLAN_FILTERING, zsw->cfg.vlan_filtering) ||
+	    nla_put_u8(skb, IFLA_ZSWITCH_FABRIC, zsw->cfg.fabric) ||
 	    nla_put_u32(skb, IFLA_ZSWITCH_FDB_COUNT, zsw_fdb_count(zsw)))
 		return -EMSGSIZE;
 	return zsw_put_stats(skb, IFLA_ZSWITCH_STATS, ZSWITCH_STAT_PAD, zsw->host);

@@ -151,6 +151,19 @@ static int zsw_port_check(struct zswitch *zsw, struct net_device *dev,
 	return 0;
 }
 
+/**
+ * zsw_port_credit() - a port gives credit as the switch's options say
+ * @port:	port; a wire gives none
+ *
+ * Context: RTNL.
+ */
+void zsw_port_credit(struct zswitch_port *port)
+{
+	const struct zsw_config *cfg = &port->zsw->cfg;
+
+	zsw_output_credit(port, cfg->fabric && port->kind ? cfg->rxq : 0);
+}
+
 static bool zsw_port_can_send(const struct net_device *dev)
 {
 	return netif_running(dev) && netif_carrier_ok(dev);
@@ -169,6 +182,7 @@ static void zsw_port_quit(struct zswitch_port *port)
 	synchronize_net();
 	zsw_fdb_flush(port->zsw, port);
 	synchronize_net();
+	zsw_policy_leave(port);
 	list_for_each_entry(other, &port->zsw->ports, node)
 		zsw_forget_input(other, port);
 	zsw_free_voqs(port);
@@ -211,8 +225,10 @@ int zsw_port_add(struct zswitch *zsw, struct net_device *dev, struct netlink_ext
 	if (!port)
 		return -ENOMEM;
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
+	zsw_policy_join(port);
 	err = port->kind ? port->kind->attach(dev, port, extack) : zsw_wire_attach(port, extack);
 	if (err) {
+		zsw_policy_leave(port);
 		netdev_put(dev, &port->tracker);
 		zsw_port_free(port);
 		return err;
@@ -224,6 +240,7 @@ int zsw_port_add(struct zswitch *zsw, struct net_device *dev, struct netlink_ext
 	}
 	list_add_tail_rcu(&port->node, &zsw->ports);
 	zsw->num_ports++;
+	zsw_port_credit(port);
 	zsw_output_set(port, zsw_port_can_send(dev));
 	return 0;
 }

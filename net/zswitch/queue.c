@@ -46,6 +46,14 @@
  *
  * Lossy inputs (by option, and wires without sch_cee) may fill an output up to a bound.
  *
+ * Credit (option fabric; credit.c).  A frame from a port of this machine to another one is
+ * let into the fifos of that output only when it has credit there, and waits in front of
+ * them until then, in order of arrival and for its share as it would in a fifo.  So all
+ * that waits in an output is its size at most, from however many inputs.  Here both ends are
+ * under the output's lock, and a message is a call: an input asks for the frame that it
+ * holds first, and whoever takes frames out grants what that makes room for.  Copies
+ * of flooded frames need none.
+ *
  * Context.  All under the output's lock; what an input holds is atomic, for it has
  * frames at many outputs.  Packets are freed without the lock.
  */
@@ -63,11 +71,15 @@
  */
 #define ZSW_SLACK	(ZSWITCH_TXQS * SZ_64K)
 
+/* Of both ends of a pair: within a switch no message is old. */
+#define ZSW_EPOCH	1
+
 /**
  * struct zsw_cb - what a frame knows while it waits
  * @bill:	of it and its copies; NULL if there are none
  * @debt:	without a bill, of its own
  * @len:	bytes
+ * @credits:	that it was let in by, or 0
  * @prio:	priority of the output
  * @class:	enum zsw_class
  */
@@ -75,6 +87,7 @@ struct zsw_cb {
 	struct zsw_bill	*bill;
 	struct zsw_debt	debt;
 	u32		len;
+	u8		credits;
 	u8		prio;
 	u8		class;
 };
@@ -273,8 +286,19 @@ static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 		if (list_empty(&out->active[cb->prio]))
 			WRITE_ONCE(out->ready, out->ready & ~BIT(cb->prio));
 	}
+	if (cb->credits) {
+		zcr_leave(&out->rx, cb->credits);
+		zsw_count(out, ZSWITCH_STAT_CREDIT_RETURNED, cb->credits);
+	}
 	zsw_release(fifo->voq->in, cb);
 	zsw_fifo_wake(fifo);
+}
+
+static void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq)
+{
+	INIT_LIST_HEAD(&fifo->active);
+	__skb_queue_head_init(&fifo->frames);
+	fifo->voq = voq;
 }
 
 static struct zsw_voq *zsw_voq_new(struct zswitch_port *out, struct zswitch_port *in)
@@ -285,11 +309,11 @@ static struct zsw_voq *zsw_voq_new(struct zswitch_port *out, struct zswitch_port
 	if (!voq)
 		return NULL;
 	voq->in = in;
-	for (i = 0; i < ZSWITCH_PRIOS; i++) {
-		INIT_LIST_HEAD(&voq->fifo[i].active);
-		__skb_queue_head_init(&voq->fifo[i].frames);
-		voq->fifo[i].voq = voq;
-	}
+	for (i = 0; i < ZSWITCH_PRIOS; i++)
+		zsw_fifo_init(&voq->fifo[i], voq);
+	zsw_fifo_init(&voq->held, voq);
+	zcr_source_init(&voq->src, &out->rx, ZSW_EPOCH);
+	zcr_pair(&voq->tx, &voq->src, ZSW_EPOCH);
 	hash_add(out->voqs, &voq->node, (unsigned long)in);
 	return voq;
 }
@@ -390,11 +414,109 @@ static void zsw_begins(struct zswitch_port *out, unsigned int prio)
 		schedule_delayed_work(watch, ZSW_WATCH);
 }
 
+/* A frame is let into an output. */
+static void zsw_admit(struct zswitch_port *out, struct zsw_voq *voq, struct sk_buff *skb)
+{
+	unsigned int prio = zsw_cb(skb)->prio;
+
+	if (!(out->ready & BIT(prio)))
+		zsw_begins(out, prio);
+	zsw_append(out, &voq->fifo[prio], skb);
+}
+
+/* Whoever takes frames from an output is told of the first one. */
+static void zsw_ready(struct zswitch_port *out, unsigned int prio)
+{
+	if (out->ready & BIT(prio))
+		return;
+	WRITE_ONCE(out->ready, out->ready | BIT(prio));
+	zsw_kick(out);
+}
+
+/* An input asks an output for the frame that it holds first. */
+static void zsw_ask(struct zswitch_port *out, struct zsw_voq *voq)
+{
+	u32 credits = zsw_cb(skb_peek(&voq->held.frames))->credits, lost = 0;
+	struct zcr_msg ask;
+
+	if (!zcr_want(&voq->tx, credits))
+		return;
+	zsw_count(out, ZSWITCH_STAT_CREDIT_ASKED, credits);
+	voq->src.weight = READ_ONCE(voq->in->weight);
+	ask = zcr_ask(&voq->tx);
+	zcr_asked(&voq->src, &ask, ZSW_EPOCH, &lost);
+}
+
+/* Take a frame from those that wait for credit. */
+static void zsw_unhold(struct zswitch_port *out, struct zsw_voq *voq, struct sk_buff *skb)
+{
+	__skb_unlink(skb, &voq->held.frames);
+	voq->held.bytes -= zsw_cb(skb)->len;
+	WRITE_ONCE(out->held, out->held - zsw_cb(skb)->len);
+}
+
+/* An input has got what it asked for: its first frame goes in. */
+static void zsw_granted(struct zswitch_port *out, struct zsw_voq *voq)
+{
+	struct sk_buff *skb = skb_peek(&voq->held.frames);
+	struct zcr_msg grant = zcr_grant(&voq->src);
+	u32 credits = zsw_cb(skb)->credits;
+
+	zcr_hear(&voq->tx, &grant, ZSW_EPOCH);
+	zsw_count(out, ZSWITCH_STAT_CREDIT_GRANTED, credits);
+	if (WARN_ON_ONCE(!zcr_use(&voq->tx, credits)))
+		return;
+	zsw_count(out, ZSWITCH_STAT_CREDIT_USED, credits);
+	zcr_arrive(&voq->src, credits);
+	zsw_unhold(out, voq, skb);
+	zsw_admit(out, voq, skb);
+	if (!skb_queue_empty(&voq->held.frames))
+		zsw_ask(out, voq);
+	zsw_ready(out, zsw_cb(skb)->prio);
+	zsw_fifo_wake(&voq->held);
+}
+
+/* Credit has come home, or was asked for. */
+static void zsw_grant(struct zswitch_port *out)
+{
+	struct zcr_source *src;
+
+	while ((src = zcr_next(&out->rx)))
+		zsw_granted(out, container_of(src, struct zsw_voq, src));
+}
+
+/* Does a frame need credit?  Who is behind others that do waits as they. */
+static bool zsw_needs_credit(const struct zswitch_port *out, const struct zsw_cb *cb)
+{
+	return out->rx.size && cb->class == ZSW_VIRTUAL;
+}
+
+/* A frame waits for credit; maybe no longer than for this call. */
+static void zsw_hold(struct zswitch_port *out, struct zsw_voq *voq, struct sk_buff *skb)
+{
+	struct zsw_cb *cb = zsw_cb(skb);
+	bool first = skb_queue_empty(&voq->held.frames);
+
+	cb->credits = zcr_cost(cb->len);
+	__skb_queue_tail(&voq->held.frames, skb);
+	voq->held.bytes += cb->len;
+	WRITE_ONCE(out->held, out->held + cb->len);
+	if (!first)
+		return;
+	zsw_ask(out, voq);
+	zsw_grant(out);
+	if (!skb_queue_empty(&voq->held.frames))
+		zsw_count(out, ZSWITCH_STAT_CREDIT_WAITED, 1);
+}
+
 /* Context: the output's lock.  Return: as zsw_refusal(). */
 static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	struct zsw_cb *cb = zsw_cb(f->skb);
 	enum zswitch_stat reason = zsw_refusal(out, cb);
+	unsigned int prio = cb->prio, input = f->bill ? f->bill->debt.prio : cb->debt.prio;
+	bool waits = f->txq >= 0 && cb->class != ZSW_LOSSY;
+	struct zsw_fifo *fifo;
 	struct zsw_voq *voq;
 
 	if (reason)
@@ -402,16 +524,18 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	voq = zsw_voq_get(out, f->in);
 	if (!voq)
 		return ZSWITCH_STAT_DROP_NOMEM;
-	if (!(out->ready & BIT(cb->prio)))
-		zsw_begins(out, cb->prio);
-	zsw_append(out, &voq->fifo[cb->prio], f->skb);
-	if (f->txq >= 0 && cb->class != ZSW_LOSSY)
-		zsw_sleep_if_full(&voq->fifo[cb->prio], f,
-				  f->bill ? f->bill->debt.prio : cb->debt.prio);
-	if (!(out->ready & BIT(cb->prio))) {
-		WRITE_ONCE(out->ready, out->ready | BIT(cb->prio));
-		zsw_kick(out);
+	fifo = &voq->fifo[prio];
+	if (zsw_needs_credit(out, cb)) {
+		zsw_hold(out, voq, f->skb);
+		if (!skb_queue_empty(&voq->held.frames))
+			fifo = &voq->held;
+	} else {
+		zsw_admit(out, voq, f->skb);
 	}
+	if (waits)
+		zsw_sleep_if_full(fifo, f, input);
+	if (fifo != &voq->held)
+		zsw_ready(out, prio);
 	return ZSWITCH_STAT_PAD;
 }
 
@@ -580,6 +704,7 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
 	/* The input may be gone as soon as its last frame is. */
 	zsw_count(fifo->voq->in, ZSWITCH_STAT_PASSED, 1);
 	zsw_unlink(out, fifo, skb);
+	zsw_grant(out);
 	return skb;
 }
 
@@ -625,6 +750,30 @@ u32 zsw_backlog(const struct zswitch_port *port, unsigned int prio)
 	return READ_ONCE(port->bytes[prio]);
 }
 
+/**
+ * zsw_held() - what waits for credit of a port
+ * @port:	port
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u32 zsw_held(const struct zswitch_port *port)
+{
+	return READ_ONCE(port->held);
+}
+
+/**
+ * zsw_credit_out() - what of a port's credit is out
+ * @port:	port
+ *
+ * Context: any.
+ * Return: credits.
+ */
+u32 zsw_credit_out(const struct zswitch_port *port)
+{
+	return READ_ONCE(port->rx.out);
+}
+
 /* Throw away frames of a class from a fifo, or all of them. */
 static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int class,
 			   enum zswitch_stat reason, struct sk_buff_head *freed)
@@ -640,15 +789,43 @@ static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int 
 	}
 }
 
-/* The same of all inputs' fifos of a priority. */
+/*
+ * The same of frames that wait for credit, of a priority or of all (negative).  What the input
+ * had asked for is not wanted any more; it asks for what is left.
+ */
+static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int prio, int class,
+			   enum zswitch_stat reason, struct sk_buff_head *freed)
+{
+	struct sk_buff *skb, *next;
+
+	if (skb_queue_empty(&voq->held.frames))
+		return;
+	zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, zcr_withdraw(&voq->tx, &voq->src));
+	skb_queue_walk_safe(&voq->held.frames, skb, next) {
+		if ((class >= 0 && zsw_cb(skb)->class != class) ||
+		    (prio >= 0 && zsw_cb(skb)->prio != prio))
+			continue;
+		zsw_count(voq->in, reason, 1);
+		zsw_unhold(out, voq, skb);
+		zsw_release(voq->in, zsw_cb(skb));
+		__skb_queue_tail(freed, skb);
+	}
+	zsw_fifo_wake(&voq->held);
+	if (!skb_queue_empty(&voq->held.frames))
+		zsw_ask(out, voq);
+}
+
+/* The same of all inputs' frames of a priority. */
 static void zsw_purge(struct zswitch_port *out, unsigned int prio, int class,
 		      enum zswitch_stat reason, struct sk_buff_head *freed)
 {
 	struct zsw_voq *voq;
 	int i;
 
-	hash_for_each(out->voqs, i, voq, node)
+	hash_for_each(out->voqs, i, voq, node) {
 		zsw_purge_fifo(out, &voq->fifo[prio], class, reason, freed);
+		zsw_purge_held(out, voq, prio, class, reason, freed);
+	}
 }
 
 /* Senders whose flooded frames wait here must not wait for ever with them. */
@@ -699,6 +876,7 @@ bool zsw_expire(struct zswitch_port *port)
 	spin_lock_bh(&port->lock);
 	for (i = 0; i < ZSWITCH_PRIOS; i++)
 		zsw_give_up(port, i, &freed);
+	zsw_grant(port);
 	if (!port->kind && port->ready)
 		zsw_wire_kick(port);
 	spin_unlock_bh(&port->lock);
@@ -728,6 +906,46 @@ void zsw_output_set(struct zswitch_port *port, bool up)
 	__skb_queue_purge(&freed);
 }
 
+/* Nobody need ask any more: all that waits for credit goes in, and counts for none. */
+static void zsw_let_in(struct zswitch_port *out, struct zsw_voq *voq)
+{
+	struct sk_buff *skb;
+
+	if (skb_queue_empty(&voq->held.frames))
+		return;
+	zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, zcr_withdraw(&voq->tx, &voq->src));
+	while ((skb = skb_peek(&voq->held.frames))) {
+		zsw_unhold(out, voq, skb);
+		zsw_cb(skb)->credits = 0;
+		zsw_admit(out, voq, skb);
+		zsw_ready(out, zsw_cb(skb)->prio);
+	}
+	zsw_fifo_wake(&voq->held);
+}
+
+/**
+ * zsw_output_credit() - how much credit a port has to give
+ * @port:	port
+ * @size:	credits; 0: frames need none
+ *
+ * Frames that wait for it are let in when it is more than before, or not needed.
+ *
+ * Context: RTNL.
+ */
+void zsw_output_credit(struct zswitch_port *port, u32 size)
+{
+	struct zsw_voq *voq;
+	int i;
+
+	spin_lock_bh(&port->lock);
+	port->rx.size = size;
+	if (!size)
+		hash_for_each(port->voqs, i, voq, node)
+			zsw_let_in(port, voq);
+	zsw_grant(port);
+	spin_unlock_bh(&port->lock);
+}
+
 /* Context: the output's lock. */
 static void zsw_voq_free(struct zswitch_port *out, struct zsw_voq *voq,
 			 struct sk_buff_head *freed)
@@ -738,6 +956,9 @@ static void zsw_voq_free(struct zswitch_port *out, struct zsw_voq *voq,
 		zsw_purge_fifo(out, &voq->fifo[i], -1, ZSWITCH_STAT_DROP_DOWN, freed);
 		zsw_wake(voq->in, voq->fifo[i].sleepers | voq->fifo[i].flooders);
 	}
+	zsw_purge_held(out, voq, -1, -1, ZSWITCH_STAT_DROP_DOWN, freed);
+	zsw_wake(voq->in, voq->held.sleepers);
+	zcr_forget(&voq->src);
 	hash_del(&voq->node);
 	kfree(voq);
 }
@@ -760,6 +981,7 @@ void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in)
 	hash_for_each_possible_safe(out->voqs, voq, next, node, (unsigned long)in)
 		if (voq->in == in)
 			zsw_voq_free(out, voq, &freed);
+	zsw_grant(out);
 	spin_unlock_bh(&out->lock);
 	__skb_queue_purge(&freed);
 }
@@ -795,6 +1017,7 @@ void zsw_output_init(struct zswitch_port *port)
 
 	spin_lock_init(&port->lock);
 	hash_init(port->voqs);
+	zcr_receiver_init(&port->rx);
 	for (i = 0; i < ZSWITCH_PRIOS; i++)
 		INIT_LIST_HEAD(&port->active[i]);
 }

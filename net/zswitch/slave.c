@@ -19,6 +19,9 @@ const struct nla_policy zsw_slave_policy[IFLA_ZSWITCH_PORT_MAX + 1] = {
 	[IFLA_ZSWITCH_PORT_STATS]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_PORT_WAITING]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_PORT_BACKLOG]	= { .type = NLA_REJECT },
+	[IFLA_ZSWITCH_PORT_ALLOW]	= { .type = NLA_BINARY, .len = ZSW_SLOTS * sizeof(u32) },
+	[IFLA_ZSWITCH_PORT_HELD]	= { .type = NLA_REJECT },
+	[IFLA_ZSWITCH_PORT_CREDIT]	= { .type = NLA_REJECT },
 };
 
 static void zsw_set_flag(bool *flag, const struct nlattr *attr)
@@ -43,11 +46,17 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
 			 struct netlink_ext_ack *extack)
 {
 	struct zswitch_port *port = zsw_port_find(netdev_priv(dev), slave_dev);
+	int err;
 
 	if (!port)
 		return -EINVAL;
 	if (!data)
 		return 0;
+	if (data[IFLA_ZSWITCH_PORT_ALLOW]) {
+		err = zsw_policy_set(port, data[IFLA_ZSWITCH_PORT_ALLOW], extack);
+		if (err)
+			return err;
+	}
 	if (data[IFLA_ZSWITCH_PORT_WEIGHT])
 		WRITE_ONCE(port->weight, nla_get_u8(data[IFLA_ZSWITCH_PORT_WEIGHT]));
 	zsw_set_flag(&port->learning, data[IFLA_ZSWITCH_PORT_LEARNING]);
@@ -65,8 +74,9 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
  */
 size_t zsw_slave_get_size(const struct net_device *dev, const struct net_device *slave_dev)
 {
-	return 6 * nla_total_size(sizeof(u8)) + 2 * nla_total_size(ZSWITCH_PRIOS * sizeof(u32)) +
-	       zsw_stats_size();
+	return zsw_policy_size(netdev_priv(dev)) +
+	       6 * nla_total_size(sizeof(u8)) + 2 * nla_total_size(ZSWITCH_PRIOS * sizeof(u32)) +
+	       2 * nla_total_size(sizeof(u32)) + zsw_stats_size();
 }
 
 static int zsw_put_bytes(struct sk_buff *skb, const struct zswitch_port *port)
@@ -107,5 +117,8 @@ int zsw_slave_fill_info(struct sk_buff *skb, const struct net_device *dev,
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_CEE, READ_ONCE(port->cee)))
 		return -EMSGSIZE;
 	return zsw_put_bytes(skb, port) ?:
+	       zsw_policy_put(skb, port) ?:
+	       nla_put_u32(skb, IFLA_ZSWITCH_PORT_HELD, zsw_held(port)) ?:
+	       nla_put_u32(skb, IFLA_ZSWITCH_PORT_CREDIT, zsw_credit_out(port)) ?:
 	       zsw_put_stats(skb, IFLA_ZSWITCH_PORT_STATS, ZSWITCH_STAT_PAD, port);
 }

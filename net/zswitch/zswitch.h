@@ -8,8 +8,9 @@
  *	host wire		the two kinds of port that are the switch's own
  *	port			life of ports
  *	forward			what becomes of a frame
- *	queue			Algorithm 4.1: waiting, sleeping, waking
- *	fdb vlan stats		addresses, VLANs, counters
+ *	queue			Algorithm 4.1: waiting, sleeping, waking; credit of vNICs
+ *	credit			Algorithms 5.1 and 5.2, without frames
+ *	fdb vlan policy stats	addresses, VLANs, who may send to whom, counters
  *
  * Locks, outermost first:
  *
@@ -36,6 +37,7 @@
 #include <linux/zswitch.h>
 #include <net/cee.h>
 #include <net/zswitch.h>
+#include "credit.h"
 
 /* Jiffies between looks at outputs that have frames */
 #define ZSW_WATCH	msecs_to_jiffies(20)
@@ -49,6 +51,9 @@
 
 /* Each pair of ports may take a struct zsw_voq. */
 #define ZSW_PORTS_MAX	512
+
+/* Numbers of ports, the host's among them */
+#define ZSW_SLOTS	(ZSW_PORTS_MAX + 1)
 
 /**
  * enum zsw_class - what a frame that waits may expect
@@ -71,6 +76,8 @@ enum zsw_class {
  * @virtual_lossless: senders of this machine wait
  * @wire_lossless:	senders beyond wires are paused
  * @vlan_filtering:	ports belong to VLANs
+ * @fabric:	frames between ports of this machine need credit
+ * @rxq:	how much a port has to give
  * @limit:	bytes of an input and priority
  * @share:	of them for one output
  * @queue:	bytes of lossy frames of an output and priority
@@ -82,6 +89,8 @@ struct zsw_config {
 	bool	virtual_lossless;
 	bool	wire_lossless;
 	bool	vlan_filtering;
+	bool	fabric;
+	u32	rxq;
 	u32	limit;
 	u32	share;
 	u32	queue;
@@ -115,11 +124,17 @@ struct zsw_fifo {
  * @node:	in the output's table
  * @in:		input
  * @fifo:	of each priority
+ * @held:	frames of all priorities that wait for credit, and are not the output's yet
+ * @tx:		credit of the input
+ * @src:	what the output knows of it
  */
 struct zsw_voq {
 	struct hlist_node	node;
 	struct zswitch_port	*in;
 	struct zsw_fifo		fifo[ZSWITCH_PRIOS];
+	struct zsw_fifo		held;
+	struct zcr_sender	tx;
+	struct zcr_source	src;
 };
 
 /**
@@ -167,6 +182,9 @@ struct zsw_window {
  * @learning:	addresses are learnt
  * @guard:	only from static addresses
  * @flood:	to unknown addresses too
+ * @closed:	only those of @allowed may send to it
+ * @slot:	its number in the switch; RTNL
+ * @allowed:	by number; written under RTNL
  * @cee:	a wire whose qdisc pulls
  * @source:	what it pulls from
  * @used:	input: bytes that wait, of each priority; of frames that no socket pays for,
@@ -174,6 +192,8 @@ struct zsw_window {
  * @sleepers:	input: transmit queues that wait for @used to fall
  * @lock:	output: what follows
  * @up:		frames are taken
+ * @rx:		credit that it gives
+ * @held:	bytes that wait for it
  * @voqs:	by input
  * @active:	of each priority, fifos that have frames, whose turn it is first
  * @bytes:	of each priority
@@ -199,6 +219,9 @@ struct zswitch_port {
 	bool			learning;
 	bool			guard;
 	bool			flood;
+	bool			closed;
+	u16			slot;
+	DECLARE_BITMAP(allowed, ZSW_SLOTS);
 	bool			cee;
 	struct cee_source	source;
 	atomic_t		used[ZSWITCH_PRIOS];
@@ -206,6 +229,8 @@ struct zswitch_port {
 	/* Taken inside of a qdisc's root lock and of a transmit lock. */
 	spinlock_t		lock;
 	bool			up;
+	struct zcr_receiver	rx;
+	u32			held;
 	DECLARE_HASHTABLE(voqs, 5);
 	struct list_head	active[ZSWITCH_PRIOS];
 	u32			bytes[ZSWITCH_PRIOS];
@@ -228,6 +253,7 @@ struct zswitch_port {
  * @cfg:	options
  * @ports:	all, @host first; RTNL, RCU
  * @num_ports:	but for @host; RTNL
+ * @slots:	numbers of ports that are taken; RTNL
  * @fdb:	addresses
  * @fdb_lock:	writing of @fdb
  * @fdb_list:	the same addresses, for walks
@@ -242,6 +268,7 @@ struct zswitch {
 	struct zsw_config	cfg;
 	struct list_head	ports;
 	unsigned int		num_ports;
+	DECLARE_BITMAP(slots, ZSW_SLOTS);
 	struct rhashtable	fdb;
 	/* Never with another. */
 	spinlock_t		fdb_lock;
@@ -299,6 +326,15 @@ int zsw_bridge_setlink(struct net_device *dev, struct nlmsghdr *nlh, u16 flags,
 int zsw_bridge_dellink(struct net_device *dev, struct nlmsghdr *nlh, u16 flags);
 int zsw_bridge_getlink(struct sk_buff *skb, u32 portid, u32 seq, struct net_device *dev,
 		       u32 filter_mask, int nlflags);
+
+/* policy.c */
+void zsw_policy_join(struct zswitch_port *port);
+void zsw_policy_leave(struct zswitch_port *port);
+bool zsw_policy_may(const struct zswitch_port *in, const struct zswitch_port *out);
+int zsw_policy_set(struct zswitch_port *port, const struct nlattr *attr,
+		   struct netlink_ext_ack *extack);
+size_t zsw_policy_size(const struct zswitch *zsw);
+int zsw_policy_put(struct sk_buff *skb, const struct zswitch_port *port);
 
 /* fdb.c */
 int zsw_fdb_init(struct zswitch *zsw);
@@ -362,7 +398,10 @@ void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill);
 void zsw_output_init(struct zswitch_port *port);
 void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f);
 u32 zsw_backlog(const struct zswitch_port *port, unsigned int prio);
+u32 zsw_held(const struct zswitch_port *port);
+u32 zsw_credit_out(const struct zswitch_port *port);
 void zsw_output_set(struct zswitch_port *port, bool up);
+void zsw_output_credit(struct zswitch_port *port, u32 size);
 void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in);
 void zsw_free_voqs(struct zswitch_port *out);
 bool zsw_expire(struct zswitch_port *port);
@@ -376,6 +415,7 @@ struct zswitch_port *zsw_port_new(struct zswitch *zsw, struct net_device *dev,
 void zsw_port_free(struct zswitch_port *port);
 int zsw_port_add(struct zswitch *zsw, struct net_device *dev, struct netlink_ext_ack *extack);
 void zsw_port_del(struct zswitch_port *port);
+void zsw_port_credit(struct zswitch_port *port);
 struct zswitch_port *zsw_port_find(struct zswitch *zsw, const struct net_device *dev);
 extern struct notifier_block zsw_port_notifier;
 

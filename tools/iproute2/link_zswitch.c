@@ -22,6 +22,8 @@ static const struct {
 	{ "virtual-wait", IFLA_ZSWITCH_VIRTUAL_WAIT,
 	  "ms that a frame of this machine does (60000; 0: for ever)" },
 	{ "ageing", IFLA_ZSWITCH_AGEING, "s that an address is remembered (300; 0: for ever)" },
+	{ "rxq", IFLA_ZSWITCH_RXQ,
+	  "frames of 2048 bytes that a port gives credit for, 64 to 65536 (512)" },
 	{ "fdb-max", IFLA_ZSWITCH_FDB_MAX, "addresses that are learnt (16384)" },
 };
 
@@ -38,6 +40,8 @@ static const struct {
 	  "senders beyond wires are paused, or lose (lossless)" },
 	{ "vlan-filtering", "on", "off", IFLA_ZSWITCH_VLAN_FILTERING,
 	  "ports belong to VLANs (off)" },
+	{ "fabric", "on", "off", IFLA_ZSWITCH_FABRIC,
+	  "frames between ports of this machine need credit (off)" },
 };
 
 static void print_explain(FILE *f)

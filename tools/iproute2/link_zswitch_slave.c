@@ -3,7 +3,14 @@
  * ip link set PORT type zswitch_slave ...: plugin for the distribution's ip, for the ports
  * of a lossless virtual switch.
  */
+#include <net/if.h>
+#include <stdlib.h>
 #include "zswitch_stats.h"
+
+/* What fits into ip's message */
+#define MAX_ALLOWED	128
+/* Ports of a switch, and the host's */
+#define MAX_SHOWN	513
 
 static const struct {
 	const char *name;
@@ -20,7 +27,53 @@ static void print_explain(FILE *f)
 		   "weight N		1 to 255, share of an output among inputs (1)\n"
 		   "learning on|off	addresses are learnt (on)\n"
 		   "guard on|off	only frames from static addresses of this port (off)\n"
-		   "flood on|off	frames to unknown addresses leave here too (on)\n");
+		   "flood on|off	frames to unknown addresses leave here too (on)\n"
+		   "allow all|none|PORT[,PORT]...	which ports may send to this one (all)\n");
+}
+
+/* Names of ports, separated by commas */
+static int parse_allow(char *arg, struct nlmsghdr *n)
+{
+	__u32 list[MAX_ALLOWED];
+	unsigned int num = 0;
+	char *name, *rest = arg;
+
+	if (!strcmp(arg, "none"))
+		return addattr_l(n, MAXLEN, IFLA_ZSWITCH_PORT_ALLOW, "", 0);
+	if (!strcmp(arg, "all"))
+		return addattr32(n, MAXLEN, IFLA_ZSWITCH_PORT_ALLOW, 0);
+	while ((name = strsep(&rest, ","))) {
+		if (num == MAX_ALLOWED) {
+			fprintf(stderr, "zswitch_slave: allow takes %d ports at most\n",
+				MAX_ALLOWED);
+			return -1;
+		}
+		list[num] = if_nametoindex(name);
+		if (!list[num++]) {
+			fprintf(stderr, "zswitch_slave: there is no device \"%s\"\n", name);
+			return -1;
+		}
+	}
+	return addattr_l(n, MAXLEN, IFLA_ZSWITCH_PORT_ALLOW, list, num * sizeof(*list));
+}
+
+/* As it can be given back */
+static void print_allow(const struct rtattr *attr)
+{
+	unsigned int i, num = RTA_PAYLOAD(attr) / sizeof(__u32);
+	char names[MAX_SHOWN * IF_NAMESIZE] = "none", *end = names;
+	const __u32 *list = RTA_DATA(attr);
+
+	for (i = 0; i < num && i < MAX_SHOWN; i++) {
+		if (i)
+			*end++ = ',';
+		if (!list[i])
+			strcpy(end, "all");
+		else if (!if_indextoname(list[i], end))
+			snprintf(end, IF_NAMESIZE, "if%u", list[i]);
+		end += strlen(end);
+	}
+	print_string(PRINT_ANY, "allow", "allow %s ", names);
 }
 
 static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
@@ -33,6 +86,13 @@ static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 			return addattr8(n, MAXLEN, IFLA_ZSWITCH_PORT_WEIGHT, val);
 		fprintf(stderr, "zswitch_slave: weight is 1 to 255, not \"%s\"\n", arg);
 		return -1;
+	}
+	if (!strcmp(opt, "allow")) {
+		char *list = strdup(arg);
+		int err = list ? parse_allow(list, n) : -1;
+
+		free(list);
+		return err;
 	}
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		if (strcmp(opt, flags[i].name))
@@ -83,8 +143,14 @@ static void slave_print_opt(struct link_util *lu, FILE *f, struct rtattr *tb[])
 		print_string(PRINT_FP, NULL, "%s ", flags[i].name);
 		print_string(PRINT_ANY, flags[i].name, "%s ", val ? "on" : "off");
 	}
+	if (tb[IFLA_ZSWITCH_PORT_ALLOW])
+		print_allow(tb[IFLA_ZSWITCH_PORT_ALLOW]);
 	print_bytes("waiting", tb[IFLA_ZSWITCH_PORT_WAITING]);
 	print_bytes("backlog", tb[IFLA_ZSWITCH_PORT_BACKLOG]);
+	if (get_number(tb[IFLA_ZSWITCH_PORT_HELD], &val))
+		print_number("held", val);
+	if (get_number(tb[IFLA_ZSWITCH_PORT_CREDIT], &val))
+		print_number("credit", val);
 	if (show_stats)
 		print_counters(tb[IFLA_ZSWITCH_PORT_STATS]);
 }

@@ -21,6 +21,12 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_WAITED]		= "waited",
 	[ZSWITCH_STAT_SLEPT]		= "slept",
 	[ZSWITCH_STAT_WOKEN]		= "woken",
+	[ZSWITCH_STAT_CREDIT_WAITED]	= "credit_waited",
+	[ZSWITCH_STAT_CREDIT_ASKED]	= "credit_asked",
+	[ZSWITCH_STAT_CREDIT_GRANTED]	= "credit_granted",
+	[ZSWITCH_STAT_CREDIT_WITHDRAWN]	= "credit_withdrawn",
+	[ZSWITCH_STAT_CREDIT_USED]	= "credit_used",
+	[ZSWITCH_STAT_CREDIT_RETURNED]	= "credit_returned",
 	[ZSWITCH_STAT_DROP_FULL]	= "drop_full",
 	[ZSWITCH_STAT_DROP_HEADROOM]	= "drop_headroom",
 	[ZSWITCH_STAT_DROP_STILL]	= "drop_still",
@@ -34,6 +40,7 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_DROP_MALFORMED]	= "drop_malformed",
 	[ZSWITCH_STAT_DROP_NOMEM]	= "drop_nomem",
 	[ZSWITCH_STAT_DROP_OVERRUN]	= "drop_overrun",
+	[ZSWITCH_STAT_DROP_POLICY]	= "drop_policy",
 };
 
 static inline void print_number(const char *name, __u64 val)

@@ -19,6 +19,8 @@
  * enum zswitch_stat names the counters.  For each port, at any time,
  *
  *	IN + COPIES = PASSED + frames that wait + all DROP counters
+ *	CREDIT_ASKED = CREDIT_GRANTED + CREDIT_WITHDRAWN + what is asked for and waits
+ *	CREDIT_GRANTED = CREDIT_USED = CREDIT_RETURNED + IFLA_ZSWITCH_PORT_CREDIT
  */
 #ifndef _UAPI_LINUX_ZSWITCH_H
 #define _UAPI_LINUX_ZSWITCH_H
@@ -27,6 +29,11 @@
 
 #define ZSWITCH_PRIOS		8
 #define ZSWITCH_WEIGHT_MAX	255
+
+/* Bytes of a frame that a credit is for; a longer frame takes more of them */
+#define ZSWITCH_CREDIT		2048
+#define ZSWITCH_RXQ_MIN		64
+#define ZSWITCH_RXQ_MAX		65536
 
 enum ifla_zswitch {
 	IFLA_ZSWITCH_UNSPEC,
@@ -57,6 +64,10 @@ enum ifla_zswitch {
 	IFLA_ZSWITCH_FDB_COUNT,
 	/* nest of u64 by enum zswitch_stat, dump only: of the host's own port */
 	IFLA_ZSWITCH_STATS,
+	/* u8, 1: frames between ports of this machine need credit; needs IFLA_ZSWITCH_VIRTUAL */
+	IFLA_ZSWITCH_FABRIC,
+	/* u32, credits that a port has to give: frames of up to ZSWITCH_CREDIT bytes */
+	IFLA_ZSWITCH_RXQ,
 	__IFLA_ZSWITCH_MAX,
 };
 
@@ -83,6 +94,15 @@ enum ifla_zswitch_port {
 	IFLA_ZSWITCH_PORT_WAITING,
 	/* array of ZSWITCH_PRIOS u32, dump only: bytes that wait for it */
 	IFLA_ZSWITCH_PORT_BACKLOG,
+	/*
+	 * array of u32, interface indices of the ports that may send to it; one that is 0: all
+	 * may; an empty one: nobody
+	 */
+	IFLA_ZSWITCH_PORT_ALLOW,
+	/* u32, dump only: bytes that wait for its credit, and are not in its backlog */
+	IFLA_ZSWITCH_PORT_HELD,
+	/* u32, dump only: credits that it has given and not got back */
+	IFLA_ZSWITCH_PORT_CREDIT,
 	__IFLA_ZSWITCH_PORT_MAX,
 };
 
@@ -100,6 +120,12 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_WAITED: frames that found others of their kind waiting
  * @ZSWITCH_STAT_SLEPT: times that a sender was put to sleep
  * @ZSWITCH_STAT_WOKEN: times that one was woken
+ * @ZSWITCH_STAT_CREDIT_WAITED: times that an input had to wait for credit of this port
+ * @ZSWITCH_STAT_CREDIT_ASKED: credits that inputs have asked this port for
+ * @ZSWITCH_STAT_CREDIT_GRANTED: of them, those that they got
+ * @ZSWITCH_STAT_CREDIT_WITHDRAWN: those whose frames were lost, or let in without
+ * @ZSWITCH_STAT_CREDIT_USED: credits by which frames were let in
+ * @ZSWITCH_STAT_CREDIT_RETURNED: of them, those whose frames have left, or were lost
  * @ZSWITCH_STAT_DROP_FULL: lossy: the output was full
  * @ZSWITCH_STAT_DROP_HEADROOM: the peer beyond the wire did not heed its pause
  * @ZSWITCH_STAT_DROP_STILL: the output stood still for too long
@@ -113,6 +139,7 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_DROP_MALFORMED: no Ethernet frame, or an impossible source
  * @ZSWITCH_STAT_DROP_NOMEM: no memory
  * @ZSWITCH_STAT_DROP_OVERRUN: the sender on this machine did not heed its stop
+ * @ZSWITCH_STAT_DROP_POLICY: it may not send to that port
  */
 enum zswitch_stat {
 	ZSWITCH_STAT_PAD,
@@ -125,6 +152,12 @@ enum zswitch_stat {
 	ZSWITCH_STAT_WAITED,
 	ZSWITCH_STAT_SLEPT,
 	ZSWITCH_STAT_WOKEN,
+	ZSWITCH_STAT_CREDIT_WAITED,
+	ZSWITCH_STAT_CREDIT_ASKED,
+	ZSWITCH_STAT_CREDIT_GRANTED,
+	ZSWITCH_STAT_CREDIT_WITHDRAWN,
+	ZSWITCH_STAT_CREDIT_USED,
+	ZSWITCH_STAT_CREDIT_RETURNED,
 	ZSWITCH_STAT_DROP_FULL,
 	ZSWITCH_STAT_DROP_HEADROOM,
 	ZSWITCH_STAT_DROP_STILL,
@@ -138,6 +171,7 @@ enum zswitch_stat {
 	ZSWITCH_STAT_DROP_MALFORMED,
 	ZSWITCH_STAT_DROP_NOMEM,
 	ZSWITCH_STAT_DROP_OVERRUN,
+	ZSWITCH_STAT_DROP_POLICY,
 	__ZSWITCH_STAT_MAX,
 };
 

@@ -143,7 +143,7 @@ static int zsw_parse(struct zsw_config *cfg, struct nlattr *data[],
 	zsw_parse_flag(&cfg->vlan_filtering, data[IFLA_ZSWITCH_VLAN_FILTERING]);
 	zsw_parse_flag(&cfg->fabric, data[IFLA_ZSWITCH_FABRIC]);
 	if (cfg->fabric && !cfg->virtual_lossless) {
-		NL_SET_ERR_MSG(extack, "fabric needs virtual lossless: who waits for credit must wait");
+		NL_SET_ERR_MSG(extack, "fabric needs virtual lossless");
 		return -EINVAL;
 	}
 	if (cfg->share > cfg->limit) {

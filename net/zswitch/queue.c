@@ -481,11 +481,13 @@ static void zsw_grant(struct zswitch_port *out)
 {
 	struct zcr_source *src;
 
+	if (list_empty(&out->rx.waiting))
+		return;
 	while ((src = zcr_next(&out->rx)))
 		zsw_granted(out, container_of(src, struct zsw_voq, src));
 }
 
-/* Does a frame need credit?  Who is behind others that do waits as they. */
+/* Does a frame need credit?  Copies of flooded ones and those from wires need none. */
 static bool zsw_needs_credit(const struct zswitch_port *out, const struct zsw_cb *cb)
 {
 	return out->rx.size && cb->class == ZSW_VIRTUAL;

@@ -385,6 +385,72 @@ static void zsw_test_still(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 0);
 }
 
+/* By credit: a bound for both inputs, in order, with nothing lost when it changes. */
+static void zsw_test_credit(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff *skb;
+	u32 next[2] = {}, i;
+
+	zsw_output_credit(t->out[0], 64);
+	for (i = 0; i < 200; i++)
+		zsw_test_put(test, i % 2, 0, 1000, (i % 2) << 16 | (i / 2));
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 64 * 1000);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 136 * 1000);
+	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 64);
+	/* What waits for credit keeps its sender waiting as well. */
+	KUNIT_EXPECT_GT(test, t->stops, 0);
+	for (i = 0; i < 200; i++) {
+		if (i == 50)
+			zsw_output_credit(t->out[0], 70);
+		if (i == 80)
+			zsw_output_credit(t->out[0], 0);
+		if (i == 120)
+			zsw_output_credit(t->out[0], 64);
+		skb = zsw_test_get(test, 0);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_EQ(test, skb->mark & 0xffff, next[skb->mark >> 16]++);
+		kfree_skb(skb);
+		if (i < 70)
+			KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), i < 50 ? 64 : 70);
+	}
+	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 0);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 0);
+	KUNIT_EXPECT_EQ(test, t->woken, BIT(ZSW_TEST_TXQ));
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_USED),
+			zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_RETURNED));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->used[0]), 0);
+}
+
+/* Large frames take the credit of their bytes, and an input that goes gives it to others. */
+static void zsw_test_credit_goes(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	u32 i;
+
+	zsw_output_credit(t->out[0], 64);
+	for (i = 0; i < 3; i++)
+		zsw_test_put(test, 0, 0, 60000, i);
+	zsw_test_put(test, 1, 0, 1000, 0);
+	/* 30 credits each: two have room, the third is next, and then the other input's. */
+	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 60);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 61000);
+	zsw_forget_input(t->out[0], t->in[0]);
+	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 1);
+	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 1000);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->in[0], ZSWITCH_STAT_DROP_DOWN), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->used[0]), 0);
+	zsw_test_put(test, 0, 0, 60000, 0);
+	zsw_test_put(test, 0, 0, 60000, 0);
+	zsw_test_put(test, 0, 0, 60000, 0);
+	zsw_output_set(t->out[0], false);
+	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 0);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 0);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_ASKED),
+			zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_GRANTED) +
+			zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN));
+}
+
 static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_order),
 	KUNIT_CASE(zsw_test_shares),
@@ -395,6 +461,8 @@ static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_sleeps),
 	KUNIT_CASE(zsw_test_overrun),
 	KUNIT_CASE(zsw_test_still),
+	KUNIT_CASE(zsw_test_credit),
+	KUNIT_CASE(zsw_test_credit_goes),
 	{}
 };
 

@@ -68,7 +68,7 @@ static void print_allow(const struct rtattr *attr)
 		if (i)
 			*end++ = ',';
 		if (!list[i])
-			strcpy(end, "all");
+			snprintf(end, IF_NAMESIZE, "all");
 		else if (!if_indextoname(list[i], end))
 			snprintf(end, IF_NAMESIZE, "if%u", list[i]);
 		end += strlen(end);

@@ -16,8 +16,8 @@ ip -n "${HOST[0]}" link set eth0 type netwire rate 200mbit || die "no slow port"
 # Few headers wait, so others are returned.
 tc -n "${LEAF[0]}" qdisc replace dev h0 root ndp limit 4 hdr_limit 300 || die "no short queues"
 for h in 0 1; do
-	background in_ns "${HOST[h]}" tcpdump -i eth0 --immediate-mode -U -s 2000 -w "$TMP/$h.pcap" \
-		udp port 13141 2>"$TMP/said$h"
+	background in_ns "${HOST[h]}" tcpdump -i eth0 --immediate-mode -U -s 2000 \
+		-w "$TMP/$h.pcap" udp port 13141 2>"$TMP/said$h"
 	CAPTURES[h]=$PID
 	wait_for 20 grep -q listening "$TMP/said$h" || die "no capture: $(cat "$TMP/said$h")"
 done

@@ -12,29 +12,21 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/ndp.h>
 
-#include "address.h"
+#include "../address.h"
+#include "ndp.h"
 
-#ifndef NETLINK_EXT_ACK
-#define NETLINK_EXT_ACK 11
-#endif
-
-#define EXIT_USAGE 2
-
-#define STAT_FILE "/proc/net/ndp_stat"
-
-static bool json;
+bool json;
 
 /* In a line of a batch. */
 #define MAX_WORDS	64
@@ -59,6 +51,7 @@ static void usage(FILE *to)
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
 	      "  -z         counters that are 0, too\n"
+	      "  -V         the version\n"
 	      "\n"
 	      "  via        alias address of the same host, or the prefix in DST's place\n"
 	      "  entropy    UDP source port, 49152 to 65535, or one drawn per connection\n"
@@ -146,121 +139,6 @@ static void parse_path(char **args, struct path *p)
 	}
 }
 
-/* Netlink */
-
-struct genl {
-	struct mnl_socket *nl;
-	__u16 family;
-	__u32 seq;
-};
-
-static const char *nl_message(const struct nlmsghdr *nlh)
-{
-	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
-	unsigned int off = sizeof(*err);
-	const struct nlattr *attr;
-
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
-		return NULL;
-	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
-		off += mnl_nlmsg_get_payload_len(nlh) > off ?
-		       err->msg.nlmsg_len - sizeof(err->msg) : 0;
-	mnl_attr_for_each(attr, nlh, off)
-		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
-			return mnl_attr_get_str(attr);
-	return NULL;
-}
-
-static int on_error(const struct nlmsghdr *nlh, void *data)
-{
-	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
-	const char *text;
-
-	if (!err->error)
-		return MNL_CB_STOP;
-	text = nl_message(nlh);
-	if (text)
-		errx(EXIT_FAILURE, "%s (%s)", text, strerror(-err->error));
-	errno = -err->error;
-	return MNL_CB_ERROR;
-}
-
-/* No longer than this: libmnl handles what lies beyond, NLMSG_DONE. */
-static mnl_cb_t control_cbs[] = {
-	[NLMSG_ERROR] = on_error,
-};
-
-/* Send and handle all answers.  Return: 0 or -1 with errno set. */
-static int genl_talk(struct genl *g, struct nlmsghdr *nlh, mnl_cb_t cb,
-		     void *data)
-{
-	char buf[MNL_SOCKET_BUFFER_SIZE];
-	unsigned int port = mnl_socket_get_portid(g->nl);
-	int n;
-
-	nlh->nlmsg_seq = ++g->seq;
-	if (mnl_socket_sendto(g->nl, nlh, nlh->nlmsg_len) < 0)
-		return -1;
-	do {
-		n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
-		if (n < 0)
-			return -1;
-		n = mnl_cb_run2(buf, n, g->seq, port, cb, data, control_cbs,
-				MNL_ARRAY_SIZE(control_cbs));
-		if (n < 0)
-			return -1;
-	} while (n > MNL_CB_STOP);
-	return 0;
-}
-
-static struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags,
-				     __u8 cmd, __u8 version)
-{
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct genlmsghdr *gh;
-
-	nlh->nlmsg_type = type;
-	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
-	gh = mnl_nlmsg_put_extra_header(nlh, sizeof(*gh));
-	gh->cmd = cmd;
-	gh->version = version;
-	return nlh;
-}
-
-static int on_family(const struct nlmsghdr *nlh, void *data)
-{
-	struct genl *g = data;
-	const struct nlattr *attr;
-
-	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
-			g->family = mnl_attr_get_u16(attr);
-	return MNL_CB_OK;
-}
-
-/* Asking for the family loads the module. */
-static void genl_open(struct genl *g)
-{
-	char buf[MNL_SOCKET_BUFFER_SIZE];
-	struct nlmsghdr *nlh;
-	int one = 1;
-
-	memset(g, 0, sizeof(*g));
-	g->seq = time(NULL);
-	g->nl = mnl_socket_open(NETLINK_GENERIC);
-	if (!g->nl || mnl_socket_bind(g->nl, 0, MNL_SOCKET_AUTOPID) < 0)
-		errx(EXIT_FAILURE, "netlink: %s", strerror(errno));
-	mnl_socket_setsockopt(g->nl, NETLINK_EXT_ACK, &one, sizeof(one));
-	mnl_socket_setsockopt(g->nl, NETLINK_CAP_ACK, &one, sizeof(one));
-
-	nlh = genl_request(buf, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
-	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, NDP_GENL_NAME);
-	if (genl_talk(g, nlh, on_family, g) || !g->family)
-		errx(EXIT_FAILURE, "the kernel has no AF_NDP: %s",
-		     errno == ENOENT ? "module ndp is not loaded" :
-				      strerror(errno));
-}
-
 static void put_address(struct nlmsghdr *nlh, int attr, const union address *a)
 {
 	size_t len;
@@ -280,7 +158,7 @@ static void path_change(__u8 cmd, char **args)
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct path p = { 0 };
 	struct nlmsghdr *nlh;
-	struct genl g;
+	struct netlink g;
 
 	parse_path(args, &p);
 	genl_open(&g);
@@ -293,8 +171,8 @@ static void path_change(__u8 cmd, char **args)
 		mnl_attr_put_u16(nlh, NDP_A_ENTROPY, p.entropy);
 	if (p.has_mark)
 		mnl_attr_put_u32(nlh, NDP_A_MARK, p.mark);
-	if (genl_talk(&g, nlh, NULL, NULL))
-		errx(EXIT_FAILURE, "%s", strerror(errno));
+	if (netlink_talk(&g, nlh, NULL, NULL))
+		errx(EXIT_FAILURE, "%s", netlink_error());
 	mnl_socket_close(g.nl);
 }
 
@@ -389,14 +267,14 @@ static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh;
-	struct genl g;
+	struct netlink g;
 
 	genl_open(&g);
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, cmd, NDP_GENL_VERSION);
 	if (json)
 		putchar('[');
-	if (genl_talk(&g, nlh, print, s))
-		errx(EXIT_FAILURE, "%s", strerror(errno));
+	if (netlink_talk(&g, nlh, print, s))
+		errx(EXIT_FAILURE, "%s", netlink_error());
 	if (json)
 		printf("%s]\n", s->tail ? s->tail : "");
 	mnl_socket_close(g.nl);
@@ -581,7 +459,7 @@ static void repair_change(__u8 cmd, char **args)
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh;
 	unsigned int ifindex;
-	struct genl g;
+	struct netlink g;
 
 	if (!*args)
 		errx(EXIT_USAGE, "a device is needed");
@@ -593,8 +471,8 @@ static void repair_change(__u8 cmd, char **args)
 	genl_open(&g);
 	nlh = genl_request(buf, g.family, NLM_F_ACK, cmd, NDP_GENL_VERSION);
 	mnl_attr_put_u32(nlh, NDP_A_IFINDEX, ifindex);
-	if (genl_talk(&g, nlh, NULL, NULL))
-		errx(EXIT_FAILURE, "%s", strerror(errno));
+	if (netlink_talk(&g, nlh, NULL, NULL))
+		errx(EXIT_FAILURE, "%s", netlink_error());
 	mnl_socket_close(g.nl);
 }
 
@@ -746,12 +624,20 @@ static void do_batch(const char *name, bool zeros)
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "batch", required_argument, NULL, 'b' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "zeros", no_argument, NULL, 'z' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
 	const char *batch = NULL;
 	bool zeros = false;
 	int c;
 
 	/* Options may stand anywhere. */
-	while ((c = getopt(argc, argv, "b:jzh")) != -1) {
+	while ((c = getopt_long(argc, argv, "b:jzhV", options, NULL)) != -1) {
 		switch (c) {
 		case 'b':
 			batch = optarg;
@@ -764,6 +650,9 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			usage(stdout);
+			return EXIT_SUCCESS;
+		case 'V':
+			puts("ndp " VERSION);
 			return EXIT_SUCCESS;
 		default:
 			usage(stderr);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netlink for ndp: a request and its answers, with the kernel's own words where it
+ * refuses (extended ACK).  libmnl does the rest.
+ */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <linux/genetlink.h>
+#include <linux/ndp.h>
+
+#include "ndp.h"
+
+#ifndef NETLINK_EXT_ACK
+#define NETLINK_EXT_ACK 11
+#endif
+
+/* What the kernel said when it refused, or nothing. */
+static char said[160];
+
+static const char *nl_message(const struct nlmsghdr *nlh)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
+	unsigned int off = sizeof(*err);
+	const struct nlattr *attr;
+
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return NULL;
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		off += mnl_nlmsg_get_payload_len(nlh) > off ?
+		       err->msg.nlmsg_len - sizeof(err->msg) : 0;
+	mnl_attr_for_each(attr, nlh, off)
+		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
+			return mnl_attr_get_str(attr);
+	return NULL;
+}
+
+static int on_error(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
+	const char *text;
+
+	if (!err->error)
+		return MNL_CB_STOP;
+	text = nl_message(nlh);
+	if (text)
+		snprintf(said, sizeof(said), "%s (%s)", text, strerror(-err->error));
+	errno = -err->error;
+	return MNL_CB_ERROR;
+}
+
+/* No longer than this: libmnl handles what lies beyond, NLMSG_DONE. */
+static mnl_cb_t control_cbs[] = {
+	[NLMSG_ERROR] = on_error,
+};
+
+/* Why the last request failed. */
+const char *netlink_error(void)
+{
+	return *said ? said : strerror(errno);
+}
+
+/* Send and handle all answers.  Return: 0 or -1 with errno set. */
+int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	unsigned int port = mnl_socket_get_portid(g->nl);
+	int n;
+
+	*said = '\0';
+	nlh->nlmsg_seq = ++g->seq;
+	if (mnl_socket_sendto(g->nl, nlh, nlh->nlmsg_len) < 0)
+		return -1;
+	do {
+		n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
+		if (n < 0)
+			return -1;
+		n = mnl_cb_run2(buf, n, g->seq, port, cb, data, control_cbs,
+				MNL_ARRAY_SIZE(control_cbs));
+		if (n < 0)
+			return -1;
+	} while (n > MNL_CB_STOP);
+	return 0;
+}
+
+struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *gh;
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	gh = mnl_nlmsg_put_extra_header(nlh, sizeof(*gh));
+	gh->cmd = cmd;
+	gh->version = version;
+	return nlh;
+}
+
+static int on_family(const struct nlmsghdr *nlh, void *data)
+{
+	struct netlink *g = data;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
+			g->family = mnl_attr_get_u16(attr);
+	return MNL_CB_OK;
+}
+
+/* Return: false with errno set. */
+bool netlink_open(struct netlink *g, int protocol)
+{
+	int one = 1;
+
+	memset(g, 0, sizeof(*g));
+	g->seq = time(NULL);
+	g->nl = mnl_socket_open(protocol);
+	if (!g->nl || mnl_socket_bind(g->nl, 0, MNL_SOCKET_AUTOPID) < 0)
+		return false;
+	mnl_socket_setsockopt(g->nl, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(g->nl, NETLINK_CAP_ACK, &one, sizeof(one));
+	return true;
+}
+
+/* Asking for the family loads the module. */
+void genl_open(struct netlink *g)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh;
+
+	if (!netlink_open(g, NETLINK_GENERIC))
+		errx(EXIT_FAILURE, "netlink: %s", strerror(errno));
+	nlh = genl_request(buf, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, NDP_GENL_NAME);
+	if (netlink_talk(g, nlh, on_family, g) || !g->family)
+		errx(EXIT_FAILURE, "the kernel has no AF_NDP: %s",
+		     errno == ENOENT ? "module ndp is not loaded" : netlink_error());
+}

@@ -6,6 +6,7 @@
  *   ndp path live		hosts that connections go to, and what is known of the paths
  *   ndp repair add|del|show	devices behind hardware that trims and leaves lengths wrong
  *   ndp stat			counters, from /proc/net/ndp_stat
+ *   ndp doctor			what is wrong here, or on the way to a host (doctor.c)
  *
  * The kernel decides what is allowed and says why not (extended ACK); this
  * program checks only what it must read.  ndp(8) is the manual.
@@ -40,6 +41,7 @@ static void usage(FILE *to)
 	      "       ndp repair add|del DEVICE\n"
 	      "       ndp [-j] repair [show]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
+	      "       ndp [-j] doctor [HOST [PORT]]\n"
 	      "       ndp -b FILE\n"
 	      "       ndp help\n"
 	      "\n"
@@ -48,6 +50,7 @@ static void usage(FILE *to)
 	      "  path live  hosts, and paths there: acknowledged, trimmed, lost, left out\n"
 	      "  repair     devices that get packets trimmed without new lengths\n"
 	      "  stat       counters of this network namespace that are not 0\n"
+	      "  doctor     what is wrong with this host, or the way to HOST, and what mends it\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
 	      "  -z         counters that are 0, too\n"
@@ -580,6 +583,8 @@ static void do_command(char **args, bool zeros)
 		do_repair(args + 1);
 	else if (!strcmp(*args, "stat"))
 		do_stat(args + 1, zeros);
+	else if (!strcmp(*args, "doctor"))
+		do_doctor(args + 1);
 	else if (!strcmp(*args, "help"))
 		usage(stdout);
 	else

@@ -26,4 +26,6 @@ const char *netlink_error(void);
 void genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);
 
+void do_doctor(char **args);
+
 #endif

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ndp doctor: what is broken here on purpose, one thing after the other, is found, and
+# nothing else is; and what it says mends it does, word by word.
+#
+#	HOST[0], [1] ==== LEAF[0] ==== SPINE[0] ==== LEAF[1] ==== HOST[2]
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp sch_ingress act_gact cls_u32
+require_program python3
+tap_plan 61
+
+# examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
+examine() {
+	in_ns "${HOST[0]}" ndp -j doctor "$@" >"$TMP/report" 2>"$TMP/said"
+	CODE=$?
+	in_ns "${HOST[0]}" python3 -SE -c '
+import json, sys
+for line in json.load(open(sys.argv[1])):
+    print(line["check"], line["verdict"], line["text"])
+    for mend in line["mend"].splitlines():
+        print("mend", line["check"], mend)
+' "$TMP/report" >"$TMP/lines"
+}
+bad() { sed -n 's/^\([a-z]*\) bad .*/\1/p' "$TMP/lines" | sort -u | tr '\n' ' '; }
+mends() { sed -n "s/^mend $1 //p" "$TMP/lines"; }
+text_has() { grep "^$1 " "$TMP/lines" | grep -q -- "$2" || { cat "$TMP/lines"; false; }; }
+# healthy NAME [HOST]: nothing is bad
+healthy() {
+	examine "${@:2}"
+	is "$1: nothing is bad" "$(bad)" ""
+	is "$1: and the exit code says so" $CODE 0
+}
+# found NAME CHECK TEXT [HOST]: that is bad and nothing else
+found() {
+	examine "${@:4}"
+	is "$1: found, and no more" "$(bad)" "$2 "
+	is "$1: the exit code says so" $CODE 1
+	check "$1: in words" text_has "$2" "$3"
+}
+# What it says mends is done as it stands, in HOST[0].
+obey() {
+	check "$1: what it says can be done" \
+		in_ns "${HOST[0]}" bash -e -c "${3:-$(mends "$2")}"
+}
+
+leaf_spine hosts=3 leaves=2 spines=1 rate=1gbit delay=10us mtu=9000 hostq="pfifo limit 1000"
+last=2
+there=${ADDRESS[last]}
+
+# Its own words.
+says "no such host" 2 "host \"no.such.host.invalid\"" in_ns "${HOST[0]}" \
+	ndp doctor no.such.host.invalid
+says "no such port" 2 "not a number from 1 to 65535" in_ns "${HOST[0]}" ndp doctor $there 0
+says "a word too many" 2 "what is" in_ns "${HOST[0]}" ndp doctor $there 5 6
+
+healthy "a host that has done nothing"
+check "nothing is known of trimming" text_has trimming "hardly anything was transferred"
+
+# The other end.
+found "nothing has made a socket there" answer "refuses UDP port $NDP_PORT" $there
+serve "${HOST[last]}" -n 1000 5000
+healthy "a host that answers" $there
+check "the way" text_has route "$there is reached from ${ADDRESS[0]}, eth0, with an MTU of 9000"
+check "the answer" text_has answer "$there answers after"
+check "large packets" text_has mtu "packets of 9000 bytes reach $there"
+healthy "a port with a listener" $there 5000
+in_ns "${HOST[0]}" setpriv --reuid 65534 --clear-groups "$(command -v ndp)" doctor $there \
+	>"$TMP/report" 2>&1
+is "without privilege" "$? $(grep -c '^bad' "$TMP/report")" "0 0"
+
+tc -n "${HOST[last]}" qdisc add dev eth0 ingress
+tc -n "${HOST[last]}" filter add dev eth0 ingress protocol ip u32 match ip protocol 17 0xff \
+	match ip dport $NDP_PORT 0xffff action drop
+found "a firewall there" answer "says nothing" $there
+tc -n "${HOST[last]}" qdisc del dev eth0 ingress
+
+# A black hole: routers on the way tell nothing.
+ip -n "${LEAF[0]}" link set u0 mtu 1500
+ip -n "${SPINE[0]}" link set d0 mtu 1500
+tc -n "${HOST[0]}" qdisc add dev eth0 ingress
+tc -n "${HOST[0]}" filter add dev eth0 ingress protocol ip u32 match ip protocol 1 0xff action drop
+examine $there
+check "a smaller MTU: found" text_has mtu "packets of 9000 bytes vanish"
+obey "a smaller MTU" mtu "$(mends mtu | sed 's/mtu N/mtu 1500/')"
+examine $there
+check "a smaller MTU: mended" text_has mtu "packets of 1500 bytes reach"
+tc -n "${HOST[0]}" qdisc del dev eth0 ingress
+ip -n "${HOST[0]}" link set eth0 mtu 9000
+ip -n "${LEAF[0]}" link set u0 mtu 9000
+ip -n "${SPINE[0]}" link set d0 mtu 9000
+
+# From here on counters have seen that hole.
+examine
+holes=$(bad)
+is "the hole is remembered" "$holes" "counters "
+again() {
+	examine "${@:2}"
+	is "$1: mended" "$(bad)" "$holes"
+}
+and_found() {
+	examine "${@:4}"
+	is "$1: found, and no more" "$(bad)" "$(echo "$holes$2" | tr ' ' '\n' | sort | tr '\n' ' ')"
+	check "$1: in words" text_has "$2" "$3"
+}
+
+# Devices and routes of this host.
+tc -n "${HOST[0]}" qdisc replace dev eth0 root tbf rate 100mbit burst 100k latency 10ms
+and_found "a slower qdisc" qdisc "eth0 has qdisc tbf"
+obey "a slower qdisc" qdisc
+again "a slower qdisc"
+check "a slower qdisc: it is NDP's now" text_has qdisc "eth0 has qdisc ndp"
+tc -n "${HOST[0]}" qdisc replace dev eth0 root fq_codel
+examine
+check "fq_codel is noted" text_has qdisc "note eth0 has qdisc fq_codel"
+
+ip -n "${HOST[0]}" link add slow0 type dummy
+ip -n "${HOST[0]}" address add 10.77.0.1/24 dev slow0
+ip -n "${HOST[0]}" link set slow0 up
+and_found "a device without a speed" pace "slow0 tells no speed"
+obey "a device without a speed" pace "$(mends pace | sed 's/=N/=1000/')"
+again "a device without a speed"
+
+in_ns "${HOST[0]}" sysctl -qw net.ipv4.fib_multipath_hash_policy=0
+ip -n "${HOST[0]}" route add 10.78.0.0/16 nexthop via 10.77.0.2 nexthop via 10.77.0.3
+and_found "paths that all take one" ecmp "1 ipv4 routes have several next hops"
+obey "paths that all take one" ecmp
+again "paths that all take one"
+ip -n "${HOST[0]}" link del slow0
+
+# Packets that are trimmed; and another host's that are lost.  Both links are slow, so that
+# the first window alone is too much.
+tc -n "${LEAF[1]}" qdisc replace dev "h$last" root handle 1: tbf rate 10mbit burst 20k limit 1m
+tc -n "${LEAF[1]}" qdisc replace dev "h$last" parent 1: ndp
+serve "${HOST[last]}" 5200
+check "a transfer over a port that trims" fetch "${HOST[0]}" -s 2000000 "$there" 5200
+check "its end" served
+again "a port that trims"
+check "a port that trims: it is seen" text_has trimming "ports trim"
+examine "$there"
+check "the paths of late" text_has paths "of 32 paths are left out"
+
+tc -n "${LEAF[0]}" qdisc replace dev h0 root tbf rate 10mbit burst 20k limit 30k
+serve "${HOST[0]}" 5201
+check "a transfer over a port that drops" fetch "${HOST[1]}" -s 8000000 "${ADDRESS[0]}" 5201
+check "its end" served
+healed=${HOST[0]}
+HOST[0]=${HOST[1]}
+found "a port that drops" trimming "some port drops"
+HOST[0]=$healed
+tc -n "${LEAF[0]}" qdisc del dev h0 root
+
+# Packets cut by hardware that leaves their lengths.
+in_ns "${LEAF[0]}" python3 -SE -c '
+import socket, struct, sys
+mac = bytes.fromhex(sys.argv[1].replace(":", ""))
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("h0", 0))
+head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1500, 1, 0, 64, 17, 0,
+                   socket.inet_aton(sys.argv[2]), socket.inet_aton(sys.argv[3]))
+total = sum(struct.unpack("!10H", head))
+total = (total & 0xffff) + (total >> 16)
+total = ~((total & 0xffff) + (total >> 16)) & 0xffff
+head = head[:10] + struct.pack("!H", total) + head[12:]
+for _ in range(3):
+    s.send(mac + mac + b"\x08\x00" + head + bytes(80))
+' "$(in_ns "${HOST[0]}" cat /sys/class/net/eth0/address)" "$there" "${ADDRESS[0]}"
+check "packets cut without new lengths" wait_for 5 eval \
+	'examine && text_has counters "3 packets were cut"'
+
+# Something else has the port.
+ns_add taken
+# shellcheck disable=SC2154
+background ip netns exec "$taken" python3 -SE -c '
+import socket, time
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind(("::", '$NDP_PORT'))
+print("bound", flush=True)
+time.sleep(1000)' >"$TMP/bound"
+wait_for 20 grep -q bound "$TMP/bound" || die "no other program"
+HOST[0]=$taken
+found "something else has UDP port $NDP_PORT" module "something else has UDP port $NDP_PORT"
+obey "something else has UDP port $NDP_PORT" module \
+	"$(mends module | grep sysctl | sed 's/=N/=13142/')"
+examine
+check "something else has UDP port $NDP_PORT: mended" text_has module "UDP port 13142 is its own"
+
+# Only Debian's kernels track connections here.
+if ! modprobe -q nf_conntrack || ! command -v nft >/dev/null; then
+	for name in "tracked connections" "tracked connections: in words" \
+		"tracked connections: what it says can be done" "tracked connections: mended"; do
+		skip "$name" "this kernel has no conntrack"
+	done
+else
+	ns_add other
+	# shellcheck disable=SC2154
+	HOST[0]=$other
+	ip -n "$other" link set lo up
+	in_ns "$other" nft add table inet t
+	in_ns "$other" nft add chain inet t c '{ type filter hook input priority 0; }'
+	in_ns "$other" nft add rule inet t c ct state new counter
+	in_ns "$other" sysctl -qw net.netfilter.nf_conntrack_udp_timeout=5
+	serve "$other" -n 1000 5000
+	examine 127.0.0.1
+	is "tracked connections" "$(bad)" "conntrack "
+	check "tracked connections: in words" text_has conntrack "one for each path"
+	obey "tracked connections" conntrack
+	# What is tracked already ends by itself.
+	check "tracked connections: mended" wait_for 60 eval 'examine 127.0.0.1; [ $CODE -eq 0 ]'
+fi

@@ -1,0 +1,838 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ndp doctor: what is wrong with this host, or with the way to another, in plain words, and
+ * the command that mends it.
+ *
+ * Each check looks at one thing and says one line: good, note (it may be meant so, or nothing
+ * is known yet) or bad, and then what mends it.  What can be tried is tried: with a host the
+ * doctor opens connections to a port where hardly anybody listens, since a refusal shows that
+ * packets of NDP get there and back: a small one, and one as large as the path is said to take.
+ * What cannot be tried is read: settings of devices, routing and netfilter, and counters, which
+ * are of the whole namespace since the module was loaded.
+ *
+ * It changes nothing.  Connections of others raise counters at the same time, so that a
+ * verdict on the way to a host may be taken from theirs on a busy one.
+ *
+ * Non-goals: switches, which have doctors of their own (tc -s qdisc show).
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/ethtool.h>
+#include <linux/genetlink.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+
+#include "../address.h"
+#include "ndp.h"
+
+/* Where nobody listens: tcpmux. */
+#define CLOSED_PORT	1
+
+/* How long an answer may take, ms: several timeouts of a first packet, or of a large one. */
+#define WAIT_SMALL	3000
+#define WAIT_LARGE	8000
+
+/* Without a device's word NDP pulls at this pace, Mb/s. */
+#define ASSUMED_SPEED	10000
+
+/* Of fewer packets sent nothing is concluded. */
+#define FEW_PACKETS	500
+
+/* Where ports trim, one packet in so many that are lost is trimmed, or more. */
+#define TRIMMED_PER_LOST	10
+
+#define N(a)		(sizeof(a) / sizeof(*(a)))
+
+enum verdict { GOOD, NOTE, BAD };
+
+static const char *const verdicts[] = { "good", "note", "bad" };
+
+static unsigned int said, wrong;
+
+static void print_json_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		if ((unsigned char)*text >= ' ')
+			putchar(*text);
+		else
+			printf("\\u%04x", *text);
+	}
+	putchar('"');
+}
+
+static void report(const char *check, enum verdict verdict, const char *mend, const char *text)
+{
+	wrong += verdict == BAD;
+	if (json) {
+		printf("%s{\"check\":\"%s\",\"verdict\":\"%s\",\"text\":", said ? "," : "", check,
+		       verdicts[verdict]);
+		print_json_string(text);
+		printf(",\"mend\":");
+		print_json_string(mend ? mend : "");
+		putchar('}');
+	} else {
+		printf("%-4s  %-9s  %s\n", verdicts[verdict], check, text);
+		while (mend && *mend) {
+			printf("      %9s    %.*s\n", "", (int)strcspn(mend, "\n"), mend);
+			mend += strcspn(mend, "\n");
+			mend += *mend == '\n';
+		}
+	}
+	said++;
+}
+
+/*
+ * One line of the report on @check, its text as for printf(), and below it what @mend does,
+ * if it is not NULL: one or more commands, each on a line of its own.
+ */
+#define say(check, verdict, mend, ...) do {				\
+	char text_[512];						\
+									\
+	snprintf(text_, sizeof(text_), __VA_ARGS__);			\
+	report(check, verdict, mend, text_);				\
+} while (0)
+
+/* What is written in @path as a number, or -1. */
+static long long number_in(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long long value = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%lld", &value) != 1)
+		value = -1;
+	fclose(f);
+	return value;
+}
+
+/* A counter of NDP's. */
+static unsigned long long counter(const char *wanted)
+{
+	FILE *f = fopen(STAT_FILE, "r");
+	unsigned long long value, found = 0;
+	char name[64];
+
+	if (!f)
+		return 0;
+	while (fscanf(f, "%63s %llu", name, &value) == 2)
+		if (!strcmp(name, wanted))
+			found = value;
+	fclose(f);
+	return found;
+}
+
+static unsigned int ndp_port(void)
+{
+	return number_in("/proc/sys/net/ndp/udp_port");
+}
+
+/* The module */
+
+static bool check_module(void)
+{
+	int s = socket(AF_NDP, SOCK_STREAM, 0);
+	char mend[128];
+
+	if (s >= 0) {
+		close(s);
+		say("module", GOOD, NULL, "AF_NDP is there, UDP port %u is its own", ndp_port());
+		return true;
+	}
+	switch (errno) {
+	case EAFNOSUPPORT:
+		say("module", BAD, "modprobe ndp",
+		    "the kernel has no AF_NDP, and module ndp was not loaded by itself");
+		break;
+	case EADDRINUSE:
+		snprintf(mend, sizeof(mend), "ss -ulpn sport = :%u\nsysctl -w net.ndp.udp_port=N",
+			 ndp_port());
+		say("module", BAD, mend, "something else has UDP port %u", ndp_port());
+		break;
+	default:
+		say("module", BAD, NULL, "no AF_NDP socket: %s", strerror(errno));
+	}
+	return false;
+}
+
+/* Devices */
+
+static int control_fd = -1;
+
+static bool ethtool(const char *dev, void *command)
+{
+	struct ifreq request = { .ifr_data = command };
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", dev);
+	return !ioctl(control_fd, SIOCETHTOOL, &request);
+}
+
+/* How packets of UDP are spread over the receive queues of a device. */
+static void check_rss(const char *dev)
+{
+	struct ethtool_rxnfc rings = { .cmd = ETHTOOL_GRXRINGS };
+	static const struct {
+		const char	*name;
+		__u32		type;
+	} flows[] = { { "udp4", UDP_V4_FLOW }, { "udp6", UDP_V6_FLOW } };
+	char mend[160] = "";
+	unsigned int i, n = 0;
+
+	if (!ethtool(dev, &rings) || rings.data < 2)
+		return;
+	for (i = 0; i < N(flows); i++) {
+		struct ethtool_rxnfc hash = { .cmd = ETHTOOL_GRXFH, .flow_type = flows[i].type };
+
+		if (ethtool(dev, &hash) && hash.data & (RXH_L4_B_0_1 | RXH_L4_B_2_3))
+			n += snprintf(mend + n, sizeof(mend) - n,
+				      "ethtool -N %s rx-flow-hash %s sd\n", dev, flows[i].name);
+	}
+	if (n)
+		say("rss", NOTE, mend,
+		    "%s spreads each connection over %" PRIu64 " receive queues, by ports",
+		    dev, (uint64_t)rings.data);
+	else
+		say("rss", GOOD, NULL, "%s has a peer's packets in one of its %" PRIu64
+		    " receive queues", dev, (uint64_t)rings.data);
+}
+
+/* How fast pulls go: by the device's speed, if it tells one. */
+static void check_speed(const char *dev)
+{
+	long long rate = number_in("/proc/sys/net/ndp/pull_rate_mbit"), speed;
+	char path[64 + IF_NAMESIZE], mend[80];
+
+	if (rate > 0) {
+		say("pace", GOOD, NULL, "pulls go at %lld Mb/s, by net.ndp.pull_rate_mbit", rate);
+		return;
+	}
+	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", dev);
+	speed = number_in(path);
+	snprintf(mend, sizeof(mend), "sysctl -w net.ndp.pull_rate_mbit=N");
+	if (speed > 0)
+		say("pace", GOOD, NULL, "pulls go at the speed of %s, %lld Mb/s", dev, speed);
+	else
+		say("pace", BAD, mend, "%s tells no speed, so that pulls go at %d Mb/s", dev,
+		    ASSUMED_SPEED);
+}
+
+/* Root qdisc of a device. */
+struct root {
+	int	ifindex;
+	char	kind[16];
+};
+
+static int on_qdisc(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr;
+	struct root *root = data;
+
+	if (tc->tcm_ifindex != root->ifindex || tc->tcm_parent != TC_H_ROOT)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, nlh, sizeof(*tc))
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			snprintf(root->kind, sizeof(root->kind), "%s", mnl_attr_get_str(attr));
+	return MNL_CB_OK;
+}
+
+/* All objects of one kind, each to @cb.  Return: could they be asked for? */
+static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct netlink g;
+	bool ok;
+
+	if (!netlink_open(&g, protocol))
+		return false;
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	mnl_nlmsg_put_extra_header(nlh, header);
+	ok = !netlink_talk(&g, nlh, cb, data);
+	mnl_socket_close(g.nl);
+	return ok;
+}
+
+/* What a qdisc at a host's port does to NDP, by its kind. */
+static const struct {
+	const char	*kind;
+	enum verdict	verdict;
+	const char	*text;
+} qdiscs[] = {
+	{ "ndp", GOOD, "knows NDP" },
+	{ "cee", GOOD, "is lossless" },
+	{ "noqueue", GOOD, "has no queue" },
+	{ "fq", GOOD, "sends each socket's packets in its turn" },
+	{ "pfifo_fast", GOOD, "keeps the order" },
+	{ "pfifo", GOOD, "keeps the order" },
+	{ "mq", GOOD, "has a queue for each of the card's" },
+	{ "mqprio", GOOD, "has a queue for each of the card's" },
+	{ "tbf", BAD, "is slower than the link, by which pulls are paced" },
+	{ "htb", BAD, "may be slower than the link, by which pulls are paced" },
+	{ "hfsc", BAD, "may be slower than the link, by which pulls are paced" },
+	{ "cake", BAD, "may be slower than the link, by which pulls are paced, and drops" },
+	{ "netem", BAD, "delays or loses packets" },
+	{ "fq_codel", NOTE, "drops, and takes each path for a flow of its own" },
+	{ "sfq", NOTE, "drops, and takes each path for a flow of its own" },
+	{ "red", NOTE, "drops what it could trim" },
+	{ "codel", NOTE, "drops what it could trim" },
+	{ "pie", NOTE, "drops what it could trim" },
+	{ "fq_pie", NOTE, "drops, and takes each path for a flow of its own" },
+	{ "sfb", NOTE, "drops what it could trim" },
+};
+
+static void check_qdisc(const char *dev)
+{
+	struct root root = { .ifindex = if_nametoindex(dev) };
+	char mend[96];
+	unsigned int i;
+
+	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &root)) {
+		say("qdisc", NOTE, NULL, "the qdiscs cannot be read: %s", netlink_error());
+		return;
+	}
+	for (i = 0; i < N(qdiscs) && strcmp(qdiscs[i].kind, root.kind); i++)
+		;
+	if (i == N(qdiscs)) {
+		if (*root.kind)
+			say("qdisc", NOTE, NULL, "%s has qdisc %s, of which nothing is known here",
+			    dev, root.kind);
+		return;
+	}
+	snprintf(mend, sizeof(mend), "tc qdisc replace dev %s root ndp mode host", dev);
+	say("qdisc", qdiscs[i].verdict, qdiscs[i].verdict == GOOD ? NULL : mend,
+	    "%s has qdisc %s, which %s", dev, root.kind, qdiscs[i].text);
+}
+
+static void check_device(const char *dev)
+{
+	check_speed(dev);
+	check_qdisc(dev);
+	check_rss(dev);
+}
+
+static bool is_ip(const struct ifaddrs *a)
+{
+	return a->ifa_addr && (a->ifa_addr->sa_family == AF_INET ||
+			       a->ifa_addr->sa_family == AF_INET6);
+}
+
+/* All devices that are up and have an address, loopback left out. */
+static void check_devices(void)
+{
+	struct ifaddrs *all, *a, *b;
+
+	if (getifaddrs(&all))
+		err(EXIT_FAILURE, "getifaddrs");
+	for (a = all; a; a = a->ifa_next) {
+		if (!is_ip(a) || !(a->ifa_flags & IFF_UP) || a->ifa_flags & IFF_LOOPBACK)
+			continue;
+		/* Once, at its first address. */
+		for (b = all; b != a; b = b->ifa_next)
+			if (is_ip(b) && !strcmp(a->ifa_name, b->ifa_name))
+				break;
+		if (a == b)
+			check_device(a->ifa_name);
+	}
+	freeifaddrs(all);
+}
+
+/* Routing */
+
+static int on_route(const struct nlmsghdr *nlh, void *data)
+{
+	const struct rtmsg *route = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr;
+	unsigned int *found = data;
+
+	mnl_attr_for_each(attr, nlh, sizeof(*route))
+		if (mnl_attr_get_type(attr) == RTA_MULTIPATH)
+			found[route->rtm_family == AF_INET6]++;
+	return MNL_CB_OK;
+}
+
+/* Routes with several next hops spread packets by what the kernel hashes. */
+static void check_ecmp(void)
+{
+	static const char *const names[] = { "ipv4", "ipv6" };
+	unsigned int found[2] = { 0, 0 };
+	char path[64], mend[64];
+	int i;
+
+	if (!dump_all(NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route, found)) {
+		say("ecmp", NOTE, NULL, "routes cannot be read: %s", netlink_error());
+		return;
+	}
+	for (i = 0; i < 2; i++) {
+		if (!found[i])
+			continue;
+		snprintf(path, sizeof(path), "/proc/sys/net/%s/fib_multipath_hash_policy",
+			 names[i]);
+		snprintf(mend, sizeof(mend), "sysctl -w net.%s.fib_multipath_hash_policy=1",
+			 names[i]);
+		if (number_in(path))
+			say("ecmp", GOOD, NULL, "%u %s routes with several next hops hash ports",
+			    found[i], names[i]);
+		else
+			say("ecmp", BAD, mend,
+			    "%u %s routes have several next hops, and all paths to a host take one",
+			    found[i], names[i]);
+	}
+}
+
+/* Netfilter */
+
+static int on_tracked_port(const struct nlattr *attr, void *data)
+{
+	unsigned int *port = data;
+
+	if (mnl_attr_get_type(attr) == CTA_PROTO_DST_PORT)
+		*port = ntohs(mnl_attr_get_u16(attr));
+	return MNL_CB_OK;
+}
+
+static int on_tracked_tuple(const struct nlattr *attr, void *data)
+{
+	if (mnl_attr_get_type(attr) == CTA_TUPLE_PROTO)
+		mnl_attr_parse_nested(attr, on_tracked_port, data);
+	return MNL_CB_OK;
+}
+
+/* Conntrack's entries to NDP's port. */
+struct tracked {
+	unsigned int port, n;
+};
+
+static int on_tracked(const struct nlmsghdr *nlh, void *data)
+{
+	struct tracked *t = data;
+	const struct nlattr *attr;
+	unsigned int port = 0;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct nfgenmsg))
+		if (mnl_attr_get_type(attr) == CTA_TUPLE_ORIG)
+			mnl_attr_parse_nested(attr, on_tracked_tuple, &port);
+	t->n += port == t->port;
+	return MNL_CB_OK;
+}
+
+static void check_conntrack(void)
+{
+	struct tracked t = { .port = ndp_port() };
+	char mend[512];
+
+	/* Asking would load it. */
+	if (access("/proc/sys/net/netfilter/nf_conntrack_max", F_OK)) {
+		say("conntrack", GOOD, NULL, "connections are not tracked here");
+		return;
+	}
+	if (!dump_all(NETLINK_NETFILTER, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET,
+		      sizeof(struct nfgenmsg), on_tracked, &t)) {
+		say("conntrack", NOTE, NULL, "conntrack cannot be read: %s", netlink_error());
+		return;
+	}
+	if (!t.n) {
+		say("conntrack", GOOD, NULL, "no packets to UDP port %u are tracked", t.port);
+		return;
+	}
+	snprintf(mend, sizeof(mend),
+		 "nft add table inet ndp\n"
+		 "nft add chain inet ndp pre '{ type filter hook prerouting priority raw; }'\n"
+		 "nft add chain inet ndp out '{ type filter hook output priority raw; }'\n"
+		 "nft add rule inet ndp pre udp dport %u notrack\n"
+		 "nft add rule inet ndp out udp dport %u notrack", t.port, t.port);
+	say("conntrack", BAD, mend,
+	    "conntrack has %u entries of UDP port %u: one for each path of each connection", t.n,
+	    t.port);
+}
+
+/* Counters */
+
+/* IP's of packets whose length was not what their header says. */
+static unsigned long long truncated(void)
+{
+	static const char blanks[] = "\n ";
+	char names[4096], values[4096], *name, *value, *n, *v;
+	unsigned long long found = 0;
+	FILE *f = fopen("/proc/net/netstat", "r");
+
+	/* Lines come in pairs, the names and their values. */
+	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
+		name = strtok_r(names, blanks, &n);
+		value = strtok_r(values, blanks, &v);
+		while (name && value) {
+			if (!strcmp(name, "InTruncatedPkts"))
+				found = strtoull(value, NULL, 10);
+			name = strtok_r(NULL, blanks, &n);
+			value = strtok_r(NULL, blanks, &v);
+		}
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Is @n a part in a thousand of @all, or more? */
+static bool is_much(unsigned long long n, unsigned long long all)
+{
+	return n && 1000 * n >= all;
+}
+
+static void check_trimming(void)
+{
+	unsigned long long sent = counter("DataOut"), came = counter("DataIn");
+	unsigned long long trimmed = counter("TrimmedIn") + counter("NackIn");
+	unsigned long long lost = counter("Timeouts") + counter("LostByOrder");
+
+	if (!trimmed && sent < FEW_PACKETS && came < FEW_PACKETS)
+		say("trimming", NOTE, NULL, "hardly anything was transferred yet");
+	else if (is_much(lost, sent) && trimmed < lost / TRIMMED_PER_LOST)
+		say("trimming", BAD,
+		    "on the ports of a Linux switch: tc qdisc replace dev PORT root ndp",
+		    "%llu of %llu packets were lost and %llu trimmed: some port drops", lost, sent,
+		    trimmed);
+	else if (trimmed)
+		say("trimming", GOOD, NULL, "ports trim: %llu packets came trimmed, or were so",
+		    trimmed);
+	else
+		say("trimming", NOTE, NULL, "nothing was trimmed yet, and hardly anything lost");
+}
+
+static void check_counters(void)
+{
+	static const struct {
+		const char	*name;
+		enum verdict	verdict;
+		const char	*text, *mend;
+	} counters[] = {
+		{ "RemarkedIn", BAD,
+		  "packets lost their code point on the way: ports behind that do not trim them",
+		  "have the routers on the way keep DSCP (mark nothing, trust it)" },
+		{ "MtuHole", BAD,
+		  "times large packets vanished, but small ones came: a link has a smaller MTU",
+		  "ip route change DESTINATION ... mtu N" },
+		{ "LocalDrop", NOTE, "packets were refused by the host's own qdisc",
+		  "tc qdisc replace dev DEVICE root ndp mode host" },
+		{ "DropMemory", NOTE, "packets found no memory",
+		  "sysctl net.ndp.mem_max_kb; raise it, or memory" },
+		{ "DropChecksum", BAD, "headers came changed: a cable, card or driver is faulty",
+		  NULL },
+		{ "CrcIn", BAD, "payloads came changed: a cable, card or driver is faulty", NULL },
+		{ "DropVersion", BAD,
+		  "packets had another version: the other end's module is older or newer", NULL },
+	};
+	unsigned long long n = truncated();
+	unsigned int i;
+
+	for (i = 0; i < N(counters); i++)
+		if (counter(counters[i].name))
+			say("counters", counters[i].verdict, counters[i].mend, "%llu %s (%s)",
+			    counter(counters[i].name), counters[i].text, counters[i].name);
+	if (n)
+		say("counters", BAD, "ndp repair add DEVICE",
+		    "%llu packets were cut without new lengths, so that IP dropped them", n);
+	n = counter("SpuriousTimeouts");
+	if (is_much(n, counter("DataOut")))
+		say("counters", NOTE, "sysctl -w net.ndp.base_rtt_us=N",
+		    "%llu packets were sent again though they had come (SpuriousTimeouts)", n);
+}
+
+/* The way to a host */
+
+static long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+/* How often it is looked whether a packet was acknowledged, us. */
+#define LOOK_US		100
+
+/*
+ * Open a connection by one packet, @large: as large as the path's MTU, or of one byte, and
+ * wait for what becomes of it.
+ * Return: 0: it was accepted; ECONNREFUSED and others; ETIMEDOUT: nothing came for @ms.
+ */
+static int try_opening(const union address *to, bool large, int ms)
+{
+	int s = socket(AF_NDP, SOCK_STREAM | SOCK_NONBLOCK, ndp_protocol(to->any.sa_family));
+	const struct timespec look = { .tv_nsec = LOOK_US * 1000 };
+	struct pollfd p = { .fd = s, .events = POLLRDHUP };
+	static const char data[IP_MAXPACKET];
+	struct linger abort = { .l_onoff = 1 };
+	int bytes = 1, error = 0, unacked, end;
+	socklen_t len = sizeof(int);
+
+	if (s < 0)
+		return errno;
+	if ((connect(s, &to->any, address_len(to)) && errno != EINPROGRESS) ||
+	    (large && getsockopt(s, IPPROTO_TCP, TCP_MAXSEG, &bytes, &len)) ||
+	    send(s, data, bytes, MSG_NOSIGNAL) < 0)
+		error = errno;
+	end = error ? 0 : ms * 1000 / LOOK_US;
+	while (end-- && !ppoll(&p, 1, &look, NULL) && !ioctl(s, SIOCOUTQ, &unacked) && unacked)
+		;
+	if (!error && end < 0)
+		error = ETIMEDOUT;
+	else if (!error)
+		getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &len);
+	setsockopt(s, SOL_SOCKET, SO_LINGER, &abort, sizeof(abort));
+	close(s);
+	return error;
+}
+
+/* Address, MTU and device of the way to a host. */
+struct way {
+	union address	to, from;
+	char		text[ADDRESS_TEXT];
+	char		dev[IF_NAMESIZE];
+	int		mtu;
+};
+
+static void resolve(const char *host, union address *to)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found;
+	int code = getaddrinfo(host, NULL, &hints, &found);
+
+	if (code)
+		errx(EXIT_USAGE, "host \"%s\": %s", host, gai_strerror(code));
+	memset(to, 0, sizeof(*to));
+	memcpy(to, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+}
+
+/* The device that has an address. */
+static void find_device(struct way *way)
+{
+	struct ifaddrs *all, *a;
+
+	if (getifaddrs(&all))
+		err(EXIT_FAILURE, "getifaddrs");
+	for (a = all; a; a = a->ifa_next)
+		if (a->ifa_addr && a->ifa_addr->sa_family == way->from.any.sa_family &&
+		    address_same((union address *)a->ifa_addr, &way->from))
+			snprintf(way->dev, sizeof(way->dev), "%s", a->ifa_name);
+	freeifaddrs(all);
+}
+
+static bool check_route(struct way *way)
+{
+	bool ip6 = way->to.any.sa_family == AF_INET6;
+	int s = socket(way->to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(way->from), mtu_len = sizeof(way->mtu);
+	char from[ADDRESS_TEXT];
+
+	address_set_port(&way->to, ndp_port());
+	if (s < 0 || connect(s, &way->to.any, address_len(&way->to)) ||
+	    getsockname(s, &way->from.any, &len) ||
+	    getsockopt(s, ip6 ? IPPROTO_IPV6 : IPPROTO_IP, ip6 ? IPV6_MTU : IP_MTU, &way->mtu,
+		       &mtu_len)) {
+		say("route", BAD, "ip route", "no way to %s: %s", way->text, strerror(errno));
+		return false;
+	}
+	close(s);
+	find_device(way);
+	say("route", GOOD, NULL, "%s is reached from %s, %s, with an MTU of %d", way->text,
+	    address_text(&way->from, from), *way->dev ? way->dev : "whose device is not known",
+	    way->mtu);
+	return true;
+}
+
+/* Does AF_NDP answer there? */
+static bool check_answer(const struct way *way)
+{
+	unsigned long long resets = counter("RstIn");
+	long long begin = now_us();
+	int error = try_opening(&way->to, false, WAIT_SMALL);
+	long long took = now_us() - begin;
+	char mend[192];
+
+	snprintf(mend, sizeof(mend),
+		 "there: ndp doctor\nthere: nft insert rule inet filter input udp dport %u accept",
+		 ndp_port());
+	if (!error || counter("RstIn") > resets)
+		say("answer", GOOD, NULL, "%s answers after %lld us", way->text, took);
+	else if (error == ECONNREFUSED)
+		say("answer", BAD, mend,
+		    "%s refuses UDP port %u: nothing has made an AF_NDP socket, or a firewall does",
+		    way->text, ndp_port());
+	else if (error == ETIMEDOUT)
+		say("answer", BAD, mend,
+		    "%s says nothing for %d s: it is down, or a firewall drops UDP port %u",
+		    way->text, WAIT_SMALL / 1000, ndp_port());
+	else
+		say("answer", BAD, NULL, "%s: %s", way->text, strerror(error));
+	return !error || counter("RstIn") > resets;
+}
+
+/* Do packets get there that are as large as the route's MTU? */
+static void check_mtu(const struct way *way)
+{
+	unsigned long long resets = counter("RstIn"), holes = counter("MtuHole");
+	int error = try_opening(&way->to, true, WAIT_LARGE);
+	char mend[64];
+
+	snprintf(mend, sizeof(mend), "ip link set %s mtu N", way->dev);
+	if (counter("MtuHole") > holes || (error && counter("RstIn") == resets))
+		say("mtu", BAD, mend,
+		    "packets of %d bytes vanish on the way to %s: a link has a smaller MTU",
+		    way->mtu, way->text);
+	else
+		say("mtu", GOOD, NULL, "packets of %d bytes reach %s", way->mtu, way->text);
+}
+
+/* Paths to a host, and those that are left out. */
+struct paths {
+	const union address	*to;
+	unsigned int		n, out;
+	unsigned long long	acks, nacks, losses;
+};
+
+static int on_path(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr;
+	struct paths *p = data;
+	union address dst = { 0 };
+	bool out = false;
+	size_t len;
+	__u64 acks = 0, nacks = 0, losses = 0;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case NDP_A_DST:
+			len = mnl_attr_get_payload_len(attr);
+			address_from(&dst, mnl_attr_get_payload(attr), len);
+			break;
+		case NDP_A_ACKS:
+			acks = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_NACKS:
+			nacks = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_LOSSES:
+			losses = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_LEFT_OUT:
+		case NDP_A_CONTROL_OUT:
+			out = true;
+			break;
+		}
+	}
+	if (dst.any.sa_family != p->to->any.sa_family || !address_same(&dst, p->to))
+		return MNL_CB_OK;
+	p->n++;
+	p->out += out;
+	p->acks += acks;
+	p->nacks += nacks;
+	p->losses += losses;
+	return MNL_CB_OK;
+}
+
+static void check_paths(const struct way *way)
+{
+	struct paths p = { .to = &way->to };
+	char buf[MNL_SOCKET_BUFFER_SIZE], mend[32 + ADDRESS_TEXT];
+	struct nlmsghdr *nlh;
+	struct netlink g;
+
+	genl_open(&g);
+	nlh = genl_request(buf, g.family, NLM_F_DUMP, NDP_CMD_PEER_GET, NDP_GENL_VERSION);
+	if (netlink_talk(&g, nlh, on_path, &p)) {
+		say("paths", NOTE, NULL, "paths cannot be read: %s", netlink_error());
+	} else if (!p.n) {
+		say("paths", NOTE, NULL, "no transfer to %s of late, so nothing is known of paths",
+		    way->text);
+	} else {
+		snprintf(mend, sizeof(mend), "ndp path live %s", way->text);
+		say("paths", p.out ? NOTE : GOOD, p.out ? mend : NULL,
+		    "%u of %u paths are left out; %llu packets acknowledged, %llu trimmed, %llu lost",
+		    p.out, p.n, p.acks, p.nacks, p.losses);
+	}
+	mnl_socket_close(g.nl);
+}
+
+static void check_way(const char *host, unsigned int port)
+{
+	struct way way = { 0 };
+
+	resolve(host, &way.to);
+	address_text(&way.to, way.text);
+	if (!check_route(&way))
+		return;
+	address_set_port(&way.to, port);
+	if (*way.dev && strcmp(way.dev, "lo"))
+		check_device(way.dev);
+	if (!check_answer(&way))
+		return;
+	check_mtu(&way);
+	check_paths(&way);
+}
+
+static unsigned int parse_port(const char *text)
+{
+	unsigned long port;
+	char *end;
+
+	errno = 0;
+	port = strtoul(text, &end, 10);
+	if (errno || end == text || *end || !port || port > 65535)
+		errx(EXIT_USAGE, "port \"%s\" is not a number from 1 to 65535", text);
+	return port;
+}
+
+/**
+ * do_doctor - ndp doctor [HOST [PORT]]
+ * @args: HOST and PORT, or none
+ *
+ * The exit status is 1 if anything is bad.
+ */
+void do_doctor(char **args)
+{
+	unsigned int port = *args && args[1] ? parse_port(args[1]) : CLOSED_PORT;
+
+	if (*args && args[1] && args[2])
+		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[2]);
+	control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	said = 0;
+	wrong = 0;
+	if (json)
+		putchar('[');
+	if (check_module()) {
+		if (*args)
+			check_way(*args, port);
+		else
+			check_devices();
+		check_ecmp();
+		check_conntrack();
+		check_trimming();
+		check_counters();
+	}
+	close(control_fd);
+	if (json)
+		puts("]");
+	if (wrong) {
+		fflush(stdout);
+		exit(EXIT_FAILURE);
+	}
+}

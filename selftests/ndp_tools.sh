@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 108
+tap_plan 117
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -121,6 +121,25 @@ is "stat by name" "$(in_ns "$H0" ndp stat -z GivenUp | tr -s ' ')" "GivenUp 0"
 is "stat as JSON" "$(in_ns "$H0" ndp -j stat ActiveOpens)" '{"ActiveOpens":6}'
 is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
 	"$(in_ns "$H0" sh -c 'wc -l </proc/net/ndp_stat')"
+
+# Completion in bash: complete_words WORD... (the last one is being typed)
+complete_words() {
+	in_ns "$H0" bash -c '
+		source "$0"
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_ndp
+		echo "${COMPREPLY[*]}"' "$(dirname "$0")/../tools/completion/ndp" "$@"
+}
+is "complete a command" "$(complete_words ndp re)" "repair"
+is "complete all commands" "$(complete_words ndp "")" "path repair stat doctor help"
+is "complete behind an option" "$(complete_words ndp -j path l)" "live"
+is "complete an option" "$(complete_words ndp path --j)" "--json"
+is "complete a destination" "$(complete_words ndp path del 10)" "10.2.0.0/16"
+is "complete what a path has" "$(complete_words ndp path add 10.0.0.2 e)" "entropy"
+is "complete its value" "$(complete_words ndp path add 10.0.0.2 entropy "")" "random"
+is "complete a device" "$(complete_words ndp repair add et)" "eth0"
+is "complete counters" "$(complete_words ndp stat Timeouts ActiveO)" "ActiveOpens"
 
 # ndp_cat: a file there and another back over one connection.
 head -c 3000000 /dev/urandom >"$TMP/there"

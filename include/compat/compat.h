@@ -118,6 +118,13 @@ do {									\
 #define compat_lltx(dev)	((dev)->features |= NETIF_F_LLTX)
 #endif
 
+/* Before it names its module, a handler of sock_diag is called with a mutex held. */
+#ifdef COMPAT_HAVE_SOCK_DIAG_OWNER
+#define COMPAT_SOCK_DIAG_OWNER	.owner = THIS_MODULE,
+#else
+#define COMPAT_SOCK_DIAG_OWNER
+#endif
+
 /* ndo_fdb_add and ndo_fdb_del may say that they have notified by themselves. */
 #ifdef COMPAT_HAVE_FDB_NOTIFIED
 #define COMPAT_FDB_NOTIFIED_ARG	bool *notified,

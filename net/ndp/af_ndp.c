@@ -536,11 +536,16 @@ static int __init ndp_init(void)
 	err = ndp_sock_register();
 	if (err)
 		goto err_netlink;
-	err = sock_register(&ndp_proto_family);
+	err = ndp_diag_init();
 	if (err)
 		goto err_sock;
+	err = sock_register(&ndp_proto_family);
+	if (err)
+		goto err_diag;
 	return 0;
 
+err_diag:
+	ndp_diag_exit();
 err_sock:
 	ndp_sock_unregister();
 err_netlink:
@@ -567,6 +572,7 @@ err_table:
 static void __exit ndp_exit(void)
 {
 	sock_unregister(ndp_family);
+	ndp_diag_exit();
 	ndp_netlink_exit();
 	ndp_repair_exit();
 	unregister_pernet_subsys(&ndp_net_ops);

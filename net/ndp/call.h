@@ -41,6 +41,7 @@ void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 		  struct sk_buff **stamped);
 void ndp_open_now(struct ndp_sock *np);
 __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait);
+u32 ndp_outq(struct ndp_sock *np, bool unsent_only);
 int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 /* message.c */
@@ -49,6 +50,7 @@ int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		    int flags);
 
 /* option.c */
+void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info);
 int ndp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen);
 int ndp_getsockopt(struct socket *sock, int level, int optname,
@@ -60,6 +62,10 @@ int ndp_tcp_setsockopt(struct sock *sk, int optname, int val);
 int ndp_tcp_getsockopt(const struct sock *sk, int optname, int *val);
 void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info);
 void ndp_keepalive(struct sock *sk, int on);
+
+/* diag.c */
+int ndp_diag_init(void);
+void ndp_diag_exit(void);
 
 /* netlink.c */
 int ndp_netlink_init(void);

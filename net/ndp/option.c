@@ -39,7 +39,14 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
 	info->sync_early_in = c->sync_early_in;
 }
 
-static void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
+/**
+ * ndp_fill_info - what NDP_INFO says of a socket
+ * @np:		socket
+ * @info:	all of it is written
+ *
+ * Context: np->lock not held.
+ */
+void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct ndp_rtt rtt;

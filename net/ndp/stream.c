@@ -650,10 +650,18 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	return mask;
 }
 
-static int ndp_outq(struct ndp_sock *np, bool unsent_only)
+/**
+ * ndp_outq - bytes that were written and are not acknowledged
+ * @np:		connection
+ * @unsent_only: of them, those that were not sent yet
+ *
+ * Context: np->lock not held.
+ * Return: how many.
+ */
+u32 ndp_outq(struct ndp_sock *np, bool unsent_only)
 {
 	struct rb_node *node;
-	int n;
+	u32 n;
 
 	spin_lock_bh(&np->lock);
 	n = np->sendq_bytes + np->unended_bytes;

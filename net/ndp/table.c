@@ -108,3 +108,48 @@ void ndp_entry_remove(struct ndp_entry *e)
 {
 	rhashtable_remove_fast(&ndp_table, &e->node, ndp_table_params);
 }
+
+/* Entries visited with the RCU read side held on to. */
+#define NDP_TABLE_BATCH		256
+
+/**
+ * ndp_table_walk_enter - begin to visit all entries; rhashtable_walk_exit() ends it
+ * @walk:	where the walk is
+ *
+ * Context: process.
+ */
+void ndp_table_walk_enter(struct rhashtable_iter *walk)
+{
+	rhashtable_walk_enter(&ndp_table, walk);
+}
+
+/**
+ * ndp_table_walk - visit the entries of all namespaces, from where the walk is
+ * @walk:	may be gone on with at any time later
+ * @visit:	called with RCU read side; nonzero ends it for now, and the next call
+ *		begins with the same entry
+ * @arg:	its second argument
+ *
+ * When the table changes its size the walk begins anew, and when an entry goes away one may
+ * be left out.
+ *
+ * Context: process.
+ */
+void ndp_table_walk(struct rhashtable_iter *walk, int (*visit)(struct ndp_entry *e, void *arg),
+		    void *arg)
+{
+	struct ndp_entry *e;
+	u32 n = 0;
+
+	rhashtable_walk_start(walk);
+	for (e = rhashtable_walk_peek(walk); e; e = rhashtable_walk_next(walk)) {
+		if (!IS_ERR(e) && visit(e, arg))
+			break;
+		if (++n % NDP_TABLE_BATCH)
+			continue;
+		rhashtable_walk_stop(walk);
+		cond_resched();
+		rhashtable_walk_start(walk);
+	}
+	rhashtable_walk_stop(walk);
+}

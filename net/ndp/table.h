@@ -70,6 +70,9 @@ struct ndp_sock *ndp_conn_get(struct ndp_entry *e);
 int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing);
 void ndp_entry_replace(struct ndp_entry *e, struct ndp_entry *tomb);
 void ndp_entry_remove(struct ndp_entry *e);
+void ndp_table_walk_enter(struct rhashtable_iter *walk);
+void ndp_table_walk(struct rhashtable_iter *walk, int (*visit)(struct ndp_entry *e, void *arg),
+		    void *arg);
 
 /* timewait.c */
 struct ndp_tombstone *ndp_tomb_alloc(gfp_t gfp);

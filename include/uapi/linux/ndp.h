@@ -327,4 +327,73 @@ enum ndp_attr {
 /** Destinations in a namespace's table; another is ENOSPC. */
 #define NDP_PATH_DSTS_MAX	4096
 
+/*
+ * Sockets, by sock_diag (NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY with NLM_F_DUMP): those of
+ * the namespace that listen or are connected, as inet_diag has TCP's.  Everybody may look;
+ * ids of connections, by which packets prove that they belong to one, and marks are shown
+ * to those alone who have CAP_NET_ADMIN in the namespace's user namespace.
+ */
+
+/**
+ * struct ndp_diag_req - which sockets are asked for
+ * @sdiag_family: AF_NDP
+ * @pad:	0, or EINVAL
+ * @states:	1 << &enum ndp_state of each state that is wanted; 0: all
+ */
+struct ndp_diag_req {
+	__u8	sdiag_family;
+	__u8	pad[3];
+	__u32	states;
+};
+
+/**
+ * struct ndp_diag_msg - a socket; attributes of &enum ndp_diag_attr follow
+ * @family:	of its addresses: AF_INET or AF_INET6
+ * @state:	&enum ndp_state
+ * @type:	SOCK_STREAM or SOCK_SEQPACKET
+ * @pad:	0
+ * @sport:	its port
+ * @dport:	the peer's; 0 of one that listens
+ * @src:	its address; those of IPv4 in the first four bytes
+ * @dst:	the peer's
+ * @ifindex:	device that it is bound to, or 0
+ * @uid:	its user
+ * @inode:	its inode; 0: no process has it
+ * @cookie:	of the socket, as SO_COOKIE says
+ * @rqueue:	bytes that can be read; of one that listens: connections to accept
+ * @wqueue:	bytes that are not acknowledged; of one that listens: how many may wait
+ */
+struct ndp_diag_msg {
+	__u8	family;
+	__u8	state;
+	__u8	type;
+	__u8	pad;
+	__be16	sport;
+	__be16	dport;
+	__u8	src[16];
+	__u8	dst[16];
+	__u32	ifindex;
+	__u32	uid;
+	__u32	inode;
+	__u32	cookie[2];
+	__u32	rqueue;
+	__u32	wqueue;
+};
+
+/**
+ * enum ndp_diag_attr - attributes of a socket
+ * @NDP_DIAG_INFO:	&struct ndp_info; its conn_id is 0 for who may not see it
+ * @NDP_DIAG_MEMINFO:	u32 each, as SO_MEMINFO
+ * @NDP_DIAG_MARK:	u32, its routing mark
+ */
+enum ndp_diag_attr {
+	NDP_DIAG_UNSPEC,
+	NDP_DIAG_INFO,
+	NDP_DIAG_MEMINFO,
+	NDP_DIAG_MARK,
+	__NDP_DIAG_MAX,
+};
+
+#define NDP_DIAG_MAX (__NDP_DIAG_MAX - 1)
+
 #endif /* _UAPI_LINUX_NDP_H */

@@ -132,7 +132,7 @@ complete_words() {
 		echo "${COMPREPLY[*]}"' "$(dirname "$0")/../tools/completion/ndp" "$@"
 }
 is "complete a command" "$(complete_words ndp re)" "repair"
-is "complete all commands" "$(complete_words ndp "")" "path repair stat doctor help"
+is "complete all commands" "$(complete_words ndp "")" "path repair socket stat doctor help"
 is "complete behind an option" "$(complete_words ndp -j path l)" "live"
 is "complete an option" "$(complete_words ndp path --j)" "--json"
 is "complete a destination" "$(complete_words ndp path del 10)" "10.2.0.0/16"

@@ -789,18 +789,6 @@ static void check_way(const char *host, unsigned int port)
 	check_paths(&way);
 }
 
-static unsigned int parse_port(const char *text)
-{
-	unsigned long port;
-	char *end;
-
-	errno = 0;
-	port = strtoul(text, &end, 10);
-	if (errno || end == text || *end || !port || port > 65535)
-		errx(EXIT_USAGE, "port \"%s\" is not a number from 1 to 65535", text);
-	return port;
-}
-
 /**
  * do_doctor - ndp doctor [HOST [PORT]]
  * @args: HOST and PORT, or none

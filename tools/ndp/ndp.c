@@ -5,6 +5,7 @@
  *   ndp path add|del|show	paths to a destination, by generic netlink
  *   ndp path live		hosts that connections go to, and what is known of the paths
  *   ndp repair add|del|show	devices behind hardware that trims and leaves lengths wrong
+ *   ndp socket			sockets, as ss has TCP's (socket.c)
  *   ndp stat			counters, from /proc/net/ndp_stat
  *   ndp doctor			what is wrong here, or on the way to a host (doctor.c)
  *
@@ -27,7 +28,10 @@
 #include "../address.h"
 #include "ndp.h"
 
+/* What options say to all commands of a batch. */
 bool json;
+static bool zeros;
+static struct options options;
 
 /* In a line of a batch. */
 #define MAX_WORDS	64
@@ -40,6 +44,8 @@ static void usage(FILE *to)
 	      "       ndp [-j] path [show] live [PEER]\n"
 	      "       ndp repair add|del DEVICE\n"
 	      "       ndp [-j] repair [show]\n"
+	      "       ndp [-j] [-a|-l] [-i] [-p] socket [state STATE] [src ADDRESS] [dst ADDRESS]\n"
+	      "                                         [sport PORT] [dport PORT]\n"
 	      "       ndp [-j] [-z] stat [NAME...]\n"
 	      "       ndp [-j] doctor [HOST [PORT]]\n"
 	      "       ndp -b FILE\n"
@@ -49,6 +55,7 @@ static void usage(FILE *to)
 	      "  path del   no longer; without a path, all of DST's\n"
 	      "  path live  hosts, and paths there: acknowledged, trimmed, lost, left out\n"
 	      "  repair     devices that get packets trimmed without new lengths\n"
+	      "  socket     connections; -l: what listens, -a: both, -i: all numbers, -p: whose\n"
 	      "  stat       counters of this network namespace that are not 0\n"
 	      "  doctor     what is wrong with this host, or the way to HOST, and what mends it\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
@@ -85,6 +92,16 @@ static unsigned long parse_number(const char *what, const char *text,
 		errx(EXIT_USAGE, "%s \"%s\" is not a number up to %lu", what,
 		     text, max);
 	return value;
+}
+
+/* A port of NDP's. */
+unsigned int parse_port(const char *text)
+{
+	unsigned long port = parse_number("port", text, USHRT_MAX);
+
+	if (!port)
+		errx(EXIT_USAGE, "port \"%s\" is not a number from 1 to 65535", text);
+	return port;
 }
 
 static void parse_address(const char *what, const char *text, union address *addr)
@@ -540,7 +557,7 @@ static bool wanted(char **names, const char *name)
 	return false;
 }
 
-static void print_stats(FILE *f, char **names, bool zeros)
+static void print_stats(FILE *f, char **names)
 {
 	unsigned int n = 0;
 	long long value;
@@ -564,25 +581,27 @@ static void print_stats(FILE *f, char **names, bool zeros)
 		errx(EXIT_FAILURE, "no counter has that name");
 }
 
-static void do_stat(char **args, bool zeros)
+static void do_stat(char **args)
 {
 	FILE *f = fopen(STAT_FILE, "r");
 
 	if (!f)
 		errx(EXIT_FAILURE, errno == ENOENT ?
 		    "module ndp is not loaded" : STAT_FILE ": %m");
-	print_stats(f, args, zeros);
+	print_stats(f, args);
 	fclose(f);
 }
 
-static void do_command(char **args, bool zeros)
+static void do_command(char **args)
 {
 	if (!strcmp(*args, "path"))
 		do_path(args + 1);
 	else if (!strcmp(*args, "repair"))
 		do_repair(args + 1);
 	else if (!strcmp(*args, "stat"))
-		do_stat(args + 1, zeros);
+		do_stat(args + 1);
+	else if (!strcmp(*args, "socket"))
+		do_socket(args + 1, &options);
 	else if (!strcmp(*args, "doctor"))
 		do_doctor(args + 1);
 	else if (!strcmp(*args, "help"))
@@ -602,7 +621,7 @@ static void batch_ended(int code, void *unused)
 			batch_name, batch_line);
 }
 
-static void do_batch(const char *name, bool zeros)
+static void do_batch(const char *name)
 {
 	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
 	char *args[MAX_WORDS + 1], *line = NULL;
@@ -621,7 +640,7 @@ static void do_batch(const char *name, bool zeros)
 			args[++n] = strtok(NULL, " \t\n");
 		args[n] = NULL;
 		if (n && *args[0] != '#')
-			do_command(args, zeros);
+			do_command(args);
 	}
 	free(line);
 	fclose(f);
@@ -629,23 +648,42 @@ static void do_batch(const char *name, bool zeros)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option words[] = {
+		{ "all", no_argument, NULL, 'a' },
 		{ "batch", required_argument, NULL, 'b' },
+		{ "info", no_argument, NULL, 'i' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "listening", no_argument, NULL, 'l' },
+		{ "numeric", no_argument, NULL, 'n' },
+		{ "processes", no_argument, NULL, 'p' },
 		{ "zeros", no_argument, NULL, 'z' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	const char *batch = NULL;
-	bool zeros = false;
 	int c;
 
 	/* Options may stand anywhere. */
-	while ((c = getopt_long(argc, argv, "b:jzhV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ab:hijlnpVz", words, NULL)) != -1) {
 		switch (c) {
+		case 'a':
+			options.all = true;
+			break;
 		case 'b':
 			batch = optarg;
+			break;
+		case 'i':
+			options.info = true;
+			break;
+		case 'l':
+			options.listening = true;
+			break;
+		case 'n':
+			/* Numbers are all that is printed. */
+			break;
+		case 'p':
+			options.processes = true;
 			break;
 		case 'j':
 			json = true;
@@ -670,9 +708,9 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (batch)
-		do_batch(batch, zeros);
+		do_batch(batch);
 	else
-		do_command(argv, zeros);
+		do_command(argv);
 	if (fflush(stdout) || ferror(stdout))
 		errx(EXIT_FAILURE, "cannot write: %m");
 	return EXIT_SUCCESS;

@@ -13,6 +13,11 @@
 
 extern bool json;
 
+/* Of ndp socket: all, those that listen, what NDP_INFO says, and whose they are. */
+struct options {
+	bool	all, listening, info, processes;
+};
+
 /* A netlink socket. */
 struct netlink {
 	struct mnl_socket	*nl;
@@ -26,6 +31,8 @@ const char *netlink_error(void);
 void genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);
 
+unsigned int parse_port(const char *text);
 void do_doctor(char **args);
+void do_socket(char **args, const struct options *o);
 
 #endif

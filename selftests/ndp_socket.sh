@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ndp socket, and what the kernel tells it by sock_diag: each socket once, with its addresses,
+# queues and process; and who may not see what.
+#
+#	H0 eth0 ==== eth0 H1	10.0.0.1 and 10.0.0.2, fd00:77::1 and fd00:77::2
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp
+require_program python3
+tap_plan 35
+
+wire_pair rate=1gbit mtu=9000
+for i in 0 1; do
+	ns=H$i
+	in_ns "${!ns}" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0
+	ip -n "${!ns}" address add fd00:77::$((i + 1))/64 dev eth0 nodad
+done
+
+# A program of one end that opens sockets, says "done" after each line it is told, and holds them.
+cat >"$TMP/end.py" <<'END'
+import ctypes, os, socket, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+held = []
+def address(text, port):
+    if ":" in text:
+        return struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", port, 0) + \
+            socket.inet_pton(socket.AF_INET6, text) + bytes(4)
+    return struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + \
+        socket.inet_aton(text) + bytes(8)
+def call(name, s, text, port):
+    to = address(text, port)
+    if getattr(libc, name)(s.fileno(), to, len(to)):
+        raise OSError(ctypes.get_errno(), name)
+def new(text, kind):
+    s = socket.socket(22, kind, 1 if ":" in text else 0)
+    held.append(s)
+    return s
+for line in sys.stdin:
+    word = line.split()
+    kind = socket.SOCK_SEQPACKET if word[-1] == "message" else socket.SOCK_STREAM
+    if word[0] == "listen":
+        s = new(word[1], kind)
+        call("bind", s, word[1], int(word[2]))
+        libc.listen(s.fileno(), 77)
+    elif word[0] == "connect":
+        for _ in range(int(word[3])):
+            s = new(word[1], kind)
+            call("connect", s, word[1], int(word[2]))
+            s.send(b"x" * 1000)
+    elif word[0] == "accept":
+        for _ in range(int(word[1])):
+            held.append(socket.socket(fileno=libc.accept(held[0].fileno(), None, None)))
+    elif word[0] == "end":
+        break
+    print("done", flush=True)
+END
+# begin NS: such a program; what is written to TO[NS] it is told
+declare -A TO
+begin() {
+	local to
+
+	mkfifo "$TMP/to.$1"
+	exec {to}<>"$TMP/to.$1"
+	TO[$1]=$to
+	ip netns exec "$1" python3 -SE "$TMP/end.py" <&"$to" >"$TMP/from.$1" 2>"$TMP/err.$1" &
+	PID=$!
+}
+has_done() { [ "$(wc -l <"$TMP/from.$1")" -ge "$2" ]; }
+# told NS COMMAND...: have it done
+told() {
+	local n
+
+	n=$(wc -l <"$TMP/from.$1")
+	echo "${*:2}" >&"${TO[$1]}"
+	wait_for 20 has_done "$1" $((n + 1)) || die "not done: ${*:2}: $(cat "$TMP/err.$1")"
+}
+begin "$H0"
+begin "$H1"
+server=$PID
+
+# of NS EXPRESSION OPTIONS...: an expression over s, the sockets
+of() {
+	in_ns "$1" ndp -j "${@:3}" | python3 -SE -c '
+import json, sys
+s = json.load(sys.stdin)
+print(eval(sys.argv[1]))' "$2"
+}
+
+is "no sockets" "$(of "$H0" "s" -a socket)" "[]"
+told "$H1" listen 10.0.0.2 5000
+is "one that listens is not among the connections" "$(of "$H1" "s" socket)" "[]"
+is "one that listens" "$(of "$H1" "[(i['state'], i['local'], i['lport'], i['sendq'],
+	i['type']) for i in s]" -l socket)" "[('listen', '10.0.0.2', 5000, 77, 'stream')]"
+is "whose it is" "$(of "$H1" "[p['pid'] for i in s for p in i['processes']]" -l -p socket)" \
+	"[$server]"
+is "as text" "$(in_ns "$H1" ndp -l -p socket | tail -n 1 | tr -s ' ')" \
+	"listen stream ndp 0 77 10.0.0.2:5000 *:* users:((\"python3\",pid=$server,fd=3))"
+
+told "$H0" connect 10.0.0.2 5000 1
+check "it has come" wait_for 20 eval '[ "$(of "$H1" "s[0][\"recvq\"]" socket)" = 1000 ]'
+is "one connection waits for accept()" "$(of "$H1" "s[0]['recvq']" -l socket)" 1
+is "which no process has yet" "$(of "$H1" "s[0]['inode'], s[0]['processes']" -p socket)" "(0, [])"
+told "$H1" accept 1
+is "one connection was accepted" "$(of "$H1" "s[0]['recvq']" -l socket)" 0
+is "and has a process" "$(of "$H1" "s[0]['processes'][0]['pid']" -p socket)" "$server"
+is "its ends" "$(of "$H0" "[(i['state'], i['local'], i['peer'], i['pport'], i['role'],
+	i['transport'], i['sendq']) for i in s]" socket)" \
+	"[('estab', '10.0.0.1', '10.0.0.2', 5000, 'initiator', 'ndp', 0)]"
+port=$(of "$H0" "s[0]['lport']" socket)
+is "and the other's" "$(of "$H1" "[(i['state'], i['local'], i['lport'], i['peer'], i['role'],
+	i['recvq'], i['pport']) for i in s]" socket)" \
+	"[('estab', '10.0.0.2', 5000, '10.0.0.1', 'acceptor', 1000, $port)]"
+is "numbers" "$(of "$H0" "s[0]['bytes_sent'], s[0]['bytes_acked'], s[0]['paths']" -i socket)" \
+	"(1000, 1000, 32)"
+check "numbers as text" grep -q " bytes_sent:1000 " <(in_ns "$H0" ndp -i socket)
+id=$(of "$H0" "s[0]['conn_id']" -i socket)
+check "the connection's id" [ "$id" -gt 0 ]
+is "is the same at both ends" "$(of "$H1" "s[0]['conn_id']" -i socket)" "$id"
+# nobody NS COMMAND...: as a user without privilege
+nobody() { in_ns "$1" setpriv --reuid 65534 --clear-groups "${@:2}"; }
+is "and nobody else's to know" "$(nobody "$H0" "$(command -v ndp)" -j -i socket |
+	grep -o '"conn_id":[0-9]*')" '"conn_id":0'
+ns_add other
+# shellcheck disable=SC2154
+is "another namespace sees none" "$(of "$other" "s" -a socket)" "[]"
+
+told "$H1" listen fd00:77::2 5001
+told "$H0" connect fd00:77::2 5001 1
+is "IPv6" "$(of "$H0" "[(i['local'], i['peer']) for i in s]" socket dport 5001)" \
+	"[('fd00:77::1', 'fd00:77::2')]"
+check "IPv6 as text" grep -q " \[fd00:77::2\]:5001" <(in_ns "$H0" ndp socket)
+told "$H1" listen 10.0.0.2 5002 message
+told "$H0" connect 10.0.0.2 5002 1 message
+is "messages" "$(of "$H0" "[i['type'] for i in s]" socket dport 5002)" "['message']"
+
+is "by destination" "$(of "$H0" "[i['pport'] for i in s]" socket dst fd00:77::2)" "[5001]"
+is "by source" "$(of "$H0" "sorted(i['pport'] for i in s)" socket src 10.0.0.1)" "[5000, 5002]"
+is "by state" "$(of "$H1" "sorted(i['lport'] for i in s)" socket state listen)" \
+	"[5000, 5001, 5002]"
+is "by two of them" "$(of "$H0" "len(s)" socket dst 10.0.0.2 sport 1)" 0
+says "no such state" 2 "is not one of" in_ns "$H0" ndp socket state open
+says "no such word" 2 "what is" in_ns "$H0" ndp socket from 10.0.0.1
+
+# More than fits a message, and each once.
+told "$H0" connect 10.0.0.2 5000 400
+told "$H1" accept 400
+is "403 connections, each once" "$(of "$H0" "len(s), len({i['inode'] for i in s})" socket)" \
+	"(403, 403)"
+
+# What is no request.
+ask() {
+	in_ns "$H0" python3 -SE -c '
+import socket, struct, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)
+body = bytes.fromhex(sys.argv[2])
+s.send(struct.pack("=IHHII", 16 + len(body), 20, int(sys.argv[1], 16), 1, 0) + body)
+answer = s.recv(65536)
+print(struct.unpack("=i", answer[16:20])[0])' "$@"
+}
+is "half a request" "$(ask 301 16000000)" -22
+is "one with what is not known" "$(ask 301 1601000000000000)" -22
+is "one that is no dump" "$(ask 1 1600000000000000)" -95
+echo end >&"${TO[$H0]}"
+echo end >&"${TO[$H1]}"
+gone() { [ "$(of "$H0" "len(s)" -a socket)" -eq 0 ]; }
+check "all are closed, and not shown any more" wait_for 60 gone
+is "nor is one that listened" "$(of "$H1" "s" -l socket)" "[]"

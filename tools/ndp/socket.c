@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ndp socket: the AF_NDP sockets of the namespace, as ss(8) shows TCP's; by sock_diag.
+ *
+ * Filters are looked at here, but for states, by which the kernel chooses.  Whose process a
+ * socket is, is found by its inode among the open files of /proc, as ss does.
+ */
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/sock_diag.h>
+
+#include "../address.h"
+#include "ndp.h"
+
+#define N(a)		(sizeof(a) / sizeof(*(a)))
+
+static const char *const states[] = {
+	[NDP_ST_CLOSE] = "close", [NDP_ST_LISTEN] = "listen", [NDP_ST_OPENING] = "opening",
+	[NDP_ST_ESTABLISHED] = "estab", [NDP_ST_CLOSING] = "closing",
+};
+
+/* What is asked for; what is not set fits all. */
+struct filter {
+	unsigned int	states;
+	union address	src, dst;
+	bool		has_src, has_dst;
+	unsigned int	sport, dport;
+};
+
+/* A socket as the kernel tells of it. */
+struct found {
+	struct ndp_diag_msg	m;
+	struct ndp_info		info;
+	__u32			mem[SK_MEMINFO_VARS];
+	__u32			mark;
+};
+
+/* What is printed, and how many were. */
+struct listing {
+	const struct filter	*filter;
+	const struct options	*o;
+	unsigned int		n;
+};
+
+/* Processes */
+
+/* An open socket of a process. */
+struct holder {
+	unsigned long	inode;
+	int		pid, fd;
+	char		comm[16];
+};
+
+static struct holder *holders;
+static size_t n_holders;
+
+static void hold(unsigned long inode, int pid, int fd, const char *comm)
+{
+	/* Twice as large whenever it is full. */
+	if (!(n_holders & (n_holders - 1))) {
+		holders = realloc(holders, (n_holders ? 2 * n_holders : 1) * sizeof(*holders));
+		if (!holders)
+			err(EXIT_FAILURE, "memory");
+	}
+	holders[n_holders] = (struct holder) { .inode = inode, .pid = pid, .fd = fd };
+	snprintf(holders[n_holders].comm, sizeof(holders->comm), "%s", comm);
+	n_holders++;
+}
+
+static void read_comm(int pid, char *comm, size_t size)
+{
+	char path[32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(comm, size, f))
+		snprintf(comm, size, "?");
+	if (f)
+		fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
+static void find_files(int pid)
+{
+	char path[32], link[64], comm[16] = "";
+	struct dirent *e;
+	unsigned long inode;
+	DIR *dir;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	/* It has ended, or is another user's. */
+	if (!dir)
+		return;
+	while ((e = readdir(dir))) {
+		n = readlinkat(dirfd(dir), e->d_name, link, sizeof(link) - 1);
+		if (n <= 0)
+			continue;
+		link[n] = '\0';
+		if (sscanf(link, "socket:[%lu]", &inode) != 1)
+			continue;
+		if (!*comm)
+			read_comm(pid, comm, sizeof(comm));
+		hold(inode, pid, atoi(e->d_name), comm);
+	}
+	closedir(dir);
+}
+
+static void find_holders(void)
+{
+	struct dirent *e;
+	DIR *dir;
+	int pid;
+
+	dir = opendir("/proc");
+	if (!dir)
+		err(EXIT_FAILURE, "/proc");
+	while ((e = readdir(dir))) {
+		pid = atoi(e->d_name);
+		if (pid > 0)
+			find_files(pid);
+	}
+	closedir(dir);
+}
+
+static void print_holders(unsigned long inode)
+{
+	unsigned int found = 0;
+	size_t i;
+
+	for (i = 0; i < n_holders; i++) {
+		if (!inode || holders[i].inode != inode)
+			continue;
+		if (json)
+			printf("%s{\"name\":\"%s\",\"pid\":%d,\"fd\":%d}", found++ ? "," : "",
+			       holders[i].comm, holders[i].pid, holders[i].fd);
+		else
+			printf("%s(\"%s\",pid=%d,fd=%d)", found++ ? "," : " users:(",
+			       holders[i].comm, holders[i].pid, holders[i].fd);
+	}
+	if (found && !json)
+		putchar(')');
+}
+
+/* What is shown of a socket */
+
+static void get_end(const struct found *f, bool peer, union address *a)
+{
+	const __u8 *bytes = peer ? f->m.dst : f->m.src;
+
+	address_from(a, bytes, f->m.family == AF_INET6 ? 16 : 4);
+	address_set_port(a, ntohs(peer ? f->m.dport : f->m.sport));
+}
+
+/* ADDRESS:PORT, [ADDRESS]:PORT of IPv6; * for none. */
+static const char *end_text(const union address *a, char *text, size_t size)
+{
+	static const __u8 none[16];
+	char address[ADDRESS_TEXT], port[8] = "*";
+	const void *bytes;
+	size_t len;
+
+	bytes = address_bytes(a, &len);
+	if (address_port(a))
+		snprintf(port, sizeof(port), "%u", address_port(a));
+	if (!memcmp(bytes, none, len))
+		snprintf(text, size, "*:%s", port);
+	else
+		snprintf(text, size, a->any.sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s",
+			 address_text(a, address), port);
+	return text;
+}
+
+#define END_TEXT	(ADDRESS_TEXT + 16)
+
+/* Numbers of struct ndp_info, by the names that are printed; those that are 0 are left out. */
+#define INFO(type, name)	{ #name, offsetof(struct ndp_info, name), sizeof(type) }
+static const struct {
+	const char	*name;
+	unsigned int	offset, size;
+} numbers[] = {
+	INFO(__u32, rto_us), INFO(__u32, srtt_us), INFO(__u32, rttvar_us), INFO(__u16, paths),
+	INFO(__u32, mss), INFO(__u32, iw), INFO(__u32, snd_cwnd), INFO(__u32, snd_inflight),
+	INFO(__u32, snd_rtx_queue), INFO(__u32, snd_credit), INFO(__u32, snd_window),
+	INFO(__u32, rcv_window), INFO(__u32, rcv_ooo), INFO(__u32, rcv_ooo_max),
+	INFO(__u32, pull_pending), INFO(__u64, pull_rate_bps), INFO(__u32, notsent_bytes),
+	INFO(__u64, conn_id), INFO(__u64, bytes_sent), INFO(__u64, bytes_acked),
+	INFO(__u64, bytes_retrans), INFO(__u64, bytes_received), INFO(__u64, data_sent),
+	INFO(__u64, data_pushed), INFO(__u64, retrans), INFO(__u64, timeouts),
+	INFO(__u64, acks_in), INFO(__u64, nacks_in), INFO(__u64, pulls_in),
+	INFO(__u64, bounces_in), INFO(__u64, probes_out), INFO(__u64, data_in),
+	INFO(__u64, trims_in), INFO(__u64, dups_in), INFO(__u64, noroom_in),
+	INFO(__u64, crc_in), INFO(__u64, pulls_out), INFO(__u64, marked_in),
+	INFO(__u64, ece_in), INFO(__u64, early_in), INFO(__u64, sync_in),
+	INFO(__u64, sync_early_in),
+};
+
+static unsigned long long number_of(const struct ndp_info *info, unsigned int i)
+{
+	const char *at = (const char *)info + numbers[i].offset;
+	__u64 value64;
+	__u32 value32;
+	__u16 value16;
+
+	switch (numbers[i].size) {
+	case sizeof(value64):
+		memcpy(&value64, at, sizeof(value64));
+		return value64;
+	case sizeof(value32):
+		memcpy(&value32, at, sizeof(value32));
+		return value32;
+	default:
+		memcpy(&value16, at, sizeof(value16));
+		return value16;
+	}
+}
+
+static void print_info(const struct found *f)
+{
+	unsigned long long value;
+	unsigned int i;
+
+	if (!json)
+		printf("\n\t %s %s", f->info.transport, f->info.role ? "acceptor" : "initiator");
+	for (i = 0; i < N(numbers); i++) {
+		value = number_of(&f->info, i);
+		if (json)
+			printf(",\"%s\":%llu", numbers[i].name, value);
+		else if (value)
+			printf(" %s:%llu", numbers[i].name, value);
+	}
+	if (!json)
+		printf(" skmem:(r%u,rb%u,t%u,tb%u,f%u,w%u,bl%u,d%u)", f->mem[SK_MEMINFO_RMEM_ALLOC],
+		       f->mem[SK_MEMINFO_RCVBUF], f->mem[SK_MEMINFO_WMEM_ALLOC],
+		       f->mem[SK_MEMINFO_SNDBUF], f->mem[SK_MEMINFO_FWD_ALLOC],
+		       f->mem[SK_MEMINFO_WMEM_QUEUED], f->mem[SK_MEMINFO_BACKLOG],
+		       f->mem[SK_MEMINFO_DROPS]);
+}
+
+static void print_socket_json(const struct found *f, const struct listing *l)
+{
+	char src[END_TEXT], dst[END_TEXT], dev[IF_NAMESIZE] = "";
+	union address here, there;
+
+	get_end(f, false, &here);
+	get_end(f, true, &there);
+	if (f->m.ifindex)
+		if_indextoname(f->m.ifindex, dev);
+	printf("%s{\"state\":\"%s\",\"type\":\"%s\",\"transport\":\"%s\",\"role\":\"%s\",",
+	       l->n ? "," : "", states[f->m.state],
+	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport,
+	       f->info.role ? "acceptor" : "initiator");
+	printf("\"local\":\"%s\",\"lport\":%u,\"peer\":\"%s\",\"pport\":%u,",
+	       address_text(&here, src), ntohs(f->m.sport), address_text(&there, dst),
+	       ntohs(f->m.dport));
+	printf("\"recvq\":%u,\"sendq\":%u,\"uid\":%u,\"inode\":%u,\"dev\":\"%s\",\"mark\":%u",
+	       f->m.rqueue, f->m.wqueue, f->m.uid, f->m.inode, dev, f->mark);
+	printf(",\"rmem\":%u,\"wmem\":%u", f->mem[SK_MEMINFO_RMEM_ALLOC],
+	       f->mem[SK_MEMINFO_WMEM_QUEUED]);
+	if (l->o->info)
+		print_info(f);
+	if (l->o->processes) {
+		printf(",\"processes\":[");
+		print_holders(f->m.inode);
+		putchar(']');
+	}
+	putchar('}');
+}
+
+static void print_socket(const struct found *f, const struct listing *l)
+{
+	char src[END_TEXT], dst[END_TEXT];
+	union address here, there;
+
+	get_end(f, false, &here);
+	get_end(f, true, &there);
+	printf("%-8s %-7s %-8s %8u %8u %24s %24s", states[f->m.state],
+	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport, f->m.rqueue,
+	       f->m.wqueue, end_text(&here, src, sizeof(src)), end_text(&there, dst, sizeof(dst)));
+	if (l->o->processes)
+		print_holders(f->m.inode);
+	if (l->o->info)
+		print_info(f);
+	putchar('\n');
+}
+
+static bool fits(const struct found *f, const struct filter *filter)
+{
+	union address here, there;
+
+	get_end(f, false, &here);
+	get_end(f, true, &there);
+	return (!filter->has_src || address_same(&here, &filter->src)) &&
+	       (!filter->has_dst || address_same(&there, &filter->dst)) &&
+	       (!filter->sport || filter->sport == ntohs(f->m.sport)) &&
+	       (!filter->dport || filter->dport == ntohs(f->m.dport));
+}
+
+/* An attribute may be shorter or longer than what this was built with. */
+static void copy_attribute(const struct nlattr *attr, void *to, size_t size)
+{
+	size_t len = mnl_attr_get_payload_len(attr);
+
+	memcpy(to, mnl_attr_get_payload(attr), len < size ? len : size);
+}
+
+static int on_socket(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr;
+	struct listing *l = data;
+	struct found f = { 0 };
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(f.m))
+		return MNL_CB_OK;
+	memcpy(&f.m, mnl_nlmsg_get_payload(nlh), sizeof(f.m));
+	mnl_attr_for_each(attr, nlh, sizeof(f.m)) {
+		switch (mnl_attr_get_type(attr)) {
+		case NDP_DIAG_INFO:
+			copy_attribute(attr, &f.info, sizeof(f.info));
+			break;
+		case NDP_DIAG_MEMINFO:
+			copy_attribute(attr, f.mem, sizeof(f.mem));
+			break;
+		case NDP_DIAG_MARK:
+			f.mark = mnl_attr_get_u32(attr);
+			break;
+		}
+	}
+	f.info.transport[sizeof(f.info.transport) - 1] = '\0';
+	if (f.m.state >= N(states) || !fits(&f, l->filter))
+		return MNL_CB_OK;
+	if (json)
+		print_socket_json(&f, l);
+	else
+		print_socket(&f, l);
+	l->n++;
+	return MNL_CB_OK;
+}
+
+/* The command line */
+
+static unsigned int parse_state(const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < N(states); i++)
+		if (!strcmp(text, states[i]))
+			return 1 << i;
+	if (!strcmp(text, "established"))
+		return 1 << NDP_ST_ESTABLISHED;
+	if (!strcmp(text, "all"))
+		return ~0U;
+	errx(EXIT_USAGE, "state \"%s\" is not one of close, listen, opening, estab, closing, all",
+	     text);
+}
+
+static void parse_filter(char **args, struct filter *filter, const struct options *o)
+{
+	if (o->listening)
+		filter->states = 1 << NDP_ST_LISTEN;
+	else if (!o->all)
+		filter->states = ~(1U << NDP_ST_LISTEN);
+	for (; *args; args += 2) {
+		bool is_src = !strcmp(args[0], "src"), is_dst = !strcmp(args[0], "dst");
+
+		if (!is_src && !is_dst && strcmp(args[0], "state") && strcmp(args[0], "sport") &&
+		    strcmp(args[0], "dport"))
+			errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[0]);
+		if (!args[1])
+			errx(EXIT_USAGE, "%s needs a value", args[0]);
+		if (!strcmp(args[0], "state"))
+			filter->states = parse_state(args[1]);
+		else if (!strcmp(args[0], "sport"))
+			filter->sport = parse_port(args[1]);
+		else if (!strcmp(args[0], "dport"))
+			filter->dport = parse_port(args[1]);
+		else if (!address_parse(args[1], is_src ? &filter->src : &filter->dst))
+			errx(EXIT_USAGE, "%s \"%s\" is not an IP address", args[0], args[1]);
+		filter->has_src |= is_src;
+		filter->has_dst |= is_dst;
+	}
+}
+
+/**
+ * do_socket - ndp socket [state STATE] [src ADDRESS] [dst ADDRESS] [sport PORT] [dport PORT]
+ * @args: the words behind "socket"
+ * @o:	-a, -l, -i and -p
+ */
+void do_socket(char **args, const struct options *o)
+{
+	struct filter filter = { .states = ~0U };
+	struct listing l = { .filter = &filter, .o = o };
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct ndp_diag_req *req;
+	struct netlink g;
+
+	parse_filter(args, &filter, o);
+	/* A module that is not there yet has none, but may be loaded for the next one. */
+	if (!netlink_open(&g, NETLINK_SOCK_DIAG))
+		err(EXIT_FAILURE, "sock_diag");
+	if (o->processes)
+		find_holders();
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
+	req->sdiag_family = AF_NDP;
+	req->states = filter.states;
+	if (json)
+		putchar('[');
+	else
+		printf("%-8s %-7s %-8s %8s %8s %24s %24s\n", "State", "Type", "Trans", "Recv-Q",
+		       "Send-Q", "Local Address:Port", "Peer Address:Port");
+	if (netlink_talk(&g, nlh, on_socket, &l))
+		errx(EXIT_FAILURE, "%s", errno == ENOENT ? "module ndp is not loaded" :
+		     netlink_error());
+	if (json)
+		puts("]");
+	mnl_socket_close(g.nl);
+	free(holders);
+	holders = NULL;
+	n_holders = 0;
+}

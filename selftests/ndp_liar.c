@@ -301,6 +301,36 @@ TEST_F(liar, never_has_it)
 	EXPECT_GE(asked + before + info.iw, (unsigned int)heard.count[DATA]);
 }
 
+/*
+ * That the latest packet came, and none before it, as if all those were lost: they go again,
+ * but not before a slack is over, and not all of them for each such word.
+ */
+TEST_F(liar, has_the_latest_alone)
+{
+	struct ndp_info info;
+	unsigned int i, asked = 0, before;
+	struct packet p;
+
+	/* It is known, as is the round trip, and more is in flight than it ever acknowledges. */
+	for (i = 0; i < 4; i++) {
+		p = heard.last[DATA];
+		tell(&p, ACK, HAS_PULL, psn_of(&p), ++asked, ROOM);
+		forward_packets(10);
+	}
+	info = info_of(self->s);
+	before = heard.count[DATA];
+	for (i = 0; i < 1000; i++) {
+		p = heard.last[DATA];
+		tell(&p, ACK, HAS_PULL, psn_of(&p), ++asked, ROOM);
+		forward_packets(10);
+	}
+	info = info_of(self->s);
+	printf("# %u packets for %u pulls, window %u; %llu by order\n",
+	       heard.count[DATA] - before, asked, info.iw, stat_of(NEAR, "LostByOrder"));
+	EXPECT_LT(0, stat_of(NEAR, "LostByOrder"));
+	EXPECT_GE(before + asked + (info.timeouts + 1) * info.iw, (unsigned int)heard.count[DATA]);
+}
+
 TEST_F_TIMEOUT(liar, shrinks_its_window, LONG)
 {
 	__u32 first = psn_of(&heard.first[DATA]);

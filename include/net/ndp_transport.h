@@ -104,6 +104,9 @@ enum ndp_arrival {
  * @returned:	a switch returned the header of one.  Return: it may leave again at
  *		once, else, and without this, it waits as if NACKed
  * @lost:	a packet was not answered in time; it is offered again
+ * @overtaken:	one that left later was acknowledged, so that this is lost (order.c).  Return:
+ *		it may leave again at once, else it waits as if NACKed.  Without this the core
+ *		does not look for such
  * @answered:	an ACK or NACK has come, and what it tells is known to all others above:
  *		a clock for transports that send upon answers.  @news: the packet of its header
  *		was not known yet to have arrived (ACK), or to have been refused or trimmed
@@ -159,6 +162,7 @@ struct ndp_transport {
 	void	(*nacked)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	bool	(*returned)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*lost)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+	bool	(*overtaken)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*answered)(struct ndp_sock *np, const struct ndphdr *nh, bool news);
 	void	(*pulled)(struct ndp_sock *np, const struct ndphdr *nh);
 	void	(*timer)(struct ndp_sock *np);

@@ -24,6 +24,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 
 	np->counters.bytes_acked += skb->len;
 	ndp_rto_restart(np);
+	np->tail_probed = false;
 	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
 	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
@@ -31,6 +32,8 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
 	ndp_tp_acked(np, cb, cumulative);
+	if (cb->by_order && cb->rtx)
+		ndp_order_done(np, cb->psn);
 	ndp_tx_done(np, skb);
 }
 
@@ -138,6 +141,7 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 			ndp_rtt_answer(np, ndp_tx_cb(skb));
 		else
 			ndp_path_good(np, ndp_tx_cb(skb)->path);
+		ndp_order_acked(np, ndp_tx_cb(skb), ndp_tx_cb(skb)->path, false);
 		ndp_ack_packet(np, skb, false);
 		NDP_INC(sock_net(ndp_to_sk(np)), ACK_JOINED_IN);
 	}
@@ -171,12 +175,16 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 		if (!(nh->flags & NDP_F_RTX) && !ndp_is_unverified(np))
 			ndp_rtt_answer(np, cb);
 		ndp_path_good(np, path);
+		ndp_order_acked(np, cb, path, nh->flags & NDP_F_RTX);
 		ndp_ack_packet(np, skb, false);
+	} else if (!(nh->flags & NDP_F_RTX)) {
+		ndp_order_late(np, ntohl(nh->psn));
 	}
 	if (nh->flags & NDP_F_ACKS)
 		ndp_rcv_joined(np, ack);
 	if (!np->tp->credit && nh->flags & NDP_F_PULL)
 		ndp_rcv_cumulative(np, ntohl(nh->pull));
+	ndp_order_check(np);
 	ndp_tp_answered(np, nh, skb);
 	ndp_acked(np, done);
 }
@@ -191,8 +199,11 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
+	ndp_order_trims(np);
 	if (skb)
 		ndp_verified_by_answer(np, ndp_tx_cb(skb), path);
+	if (skb && ndp_tx_cb(skb)->by_order && !(nh->flags & NDP_F_RTX))
+		ndp_order_wrong(np);
 	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
 	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT || ndp_tx_cb(skb)->path != path ||
 	    (ndp_tx_cb(skb)->rtx && !(nh->flags & NDP_F_RTX))) {
@@ -230,6 +241,7 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	struct ndp_tx_cb *cb;
 
 	np->counters.bounces_in++;
+	ndp_order_trims(np);
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);

@@ -119,6 +119,16 @@ void ndp_rto_back_off(struct ndp_sock *np, u64 now);
 struct ndp_rtt ndp_rtt(const struct ndp_sock *np);
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 
+/* order.c */
+void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, bool again);
+void ndp_order_done(struct ndp_sock *np, u32 psn);
+void ndp_order_late(struct ndp_sock *np, u32 psn);
+void ndp_order_check(struct ndp_sock *np);
+void ndp_order_trims(struct ndp_sock *np);
+void ndp_order_wrong(struct ndp_sock *np);
+u64 ndp_tail_at(const struct ndp_sock *np);
+void ndp_tail_probe(struct ndp_sock *np, u64 now);
+
 /* deadline.c */
 void ndp_timer_update(struct ndp_sock *np);
 void ndp_timer_stop(struct ndp_sock *np);

@@ -19,6 +19,9 @@
  */
 #include "credit.h"
 
+/* Share of ACKs among answers and losses from which on most packets get through: seven eighths. */
+#define NDP_SHARE_WELL		224
+
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
 	return np->iw * np->mss;
@@ -211,6 +214,25 @@ bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	return ps->ack_share > 128 || cb->pulled || cb->fin;
+}
+
+/**
+ * ndp_pull_overtaken - a packet was lost on its way, and the receiver does not know of it
+ * @np:		connection
+ * @cb:		packet
+ *
+ * Where most get through it is sent again at once, in place of the pull that its arrival would have
+ * earned.  Where few do a queue is full somewhere that does not trim: what is lost goes first
+ * when a pull comes, and nothing beside; so there are as many packets on their way as arrive.
+ *
+ * Return: send it again.
+ */
+bool ndp_pull_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	ps->ack_share -= ps->ack_share / 16;
+	return ps->ack_share > NDP_SHARE_WELL;
 }
 
 /*

@@ -156,6 +156,7 @@ void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
 		    bool cumulative);
 void ndp_pull_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb);
+bool ndp_pull_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 void ndp_pull_pulled(struct ndp_sock *np, const struct ndphdr *nh);
 
 /* pull.c */

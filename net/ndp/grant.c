@@ -194,6 +194,7 @@ const struct ndp_transport ndp_pull_transport = {
 	.acked		= ndp_pull_acked,
 	.nacked		= ndp_pull_nacked,
 	.returned	= ndp_pull_returned,
+	.overtaken	= ndp_pull_overtaken,
 	.pulled		= ndp_pull_pulled,
 	.probed		= ndp_pull_probed,
 	.header		= ndp_pull_header,

@@ -177,6 +177,9 @@ struct ndp_peer_key {
  * @rttvar_ns:	its deviation
  * @rto_ns:	retransmission timeout by these; what a link needs at least not regarded
  * @mtu:	smallest of all paths that were used
+ * @order_shift: part of @rto_ns that packets may come out of order by (order.c); read without
+ *		the lock
+ * @order_proven: losses found by that which were some, since it changed
  * @probed:	path that DATA was sent along last to see whether it is back
  * @data:	tally of DATA
  * @control:	tally of answers
@@ -199,6 +202,8 @@ struct ndp_peer {
 	u64			rttvar_ns;
 	u64			rto_ns;
 	u32			mtu;
+	u8			order_shift;
+	u8			order_proven;
 	u16			probed;
 	struct ndp_tally	data;
 	struct ndp_tally	control;
@@ -223,6 +228,25 @@ struct ndp_round {
 struct ndp_answered {
 	u8			tag;
 	u8			path;
+};
+
+/* Paths of which a connection knows by itself what came last: as many as there are by default. */
+#define NDP_ORDER_PATHS		32
+
+/* Of packets that were found lost, as many are remembered as come next to one another. */
+#define NDP_ORDER_DONE		64
+
+/**
+ * struct ndp_order - what a connection remembers of the order of answers (order.c)
+ * @sent:	when the latest left of those acknowledged that tell an order; 0: none
+ * @path:	the same of each path, of the first few
+ * @done:	of the latest packets that were found lost, and are acknowledged: the low bits
+ *		of the number divided by NDP_ORDER_DONE; 0: none
+ */
+struct ndp_order {
+	u64			sent;
+	u64			path[NDP_ORDER_PATHS];
+	u16			done[NDP_ORDER_DONE];
 };
 
 /* The latest packets whose answers are remembered. */
@@ -250,6 +274,9 @@ void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
+
+/* order.c */
+void ndp_order_init(struct ndp_peer *peer);
 
 /* mtu.c */
 void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,

@@ -67,6 +67,7 @@ struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 	refcount_set(&peer->conns, 1);
 	INIT_LIST_HEAD(&peer->idle);
 	spin_lock_init(&peer->lock);
+	ndp_order_init(peer);
 	peer->mtu = IP_MAX_MTU;
 	peer->n = n;
 	for (i = 0; i < n; i++) {

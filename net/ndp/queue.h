@@ -44,7 +44,8 @@ struct ndp_tx_cb {
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
 				timed_out : 1,	/* once, or more often */
-				lost : 1;	/* taken for it, and no NACK came since */
+				lost : 1,	/* taken for it, and no NACK came since */
+				by_order : 1;	/* once found so, or probed (order.c) */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */

@@ -255,6 +255,10 @@ struct ndp_sock {
 	u16			opening_path;
 	/** @opening_lost: there was one */
 	bool			opening_lost;
+	/** @tail_probed: the tail was probed, and nothing was acknowledged since (order.c) */
+	bool			tail_probed;
+	/** @order: what the order of answers has told */
+	struct ndp_order	order;
 	/** @data_round: place in a permutation of the paths, of DATA */
 	struct ndp_round	data_round;
 	/** @window_psn: PSN of that answer */

@@ -143,6 +143,7 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	if (np->transport_at && np->transport_at <= now)
 		ndp_tp_timer(np);
 	ndp_check_flight(np, now);
+	ndp_tail_probe(np, now);
 	ndp_check_probe(np, now);
 	ndp_output(np);
 }

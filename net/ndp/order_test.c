@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: what the order of answers tells of packets that have none.
+ */
+#include <kunit/test.h>
+#include "transport.h"
+
+/* There is no namespace to count in. */
+#undef NDP_INC
+#define NDP_INC(net, what)	((void)(net), (void)NDP_STAT_##what)
+
+#include "order.c"
+
+struct ndp_order_test {
+	struct ndp_sock		*np;
+	u64			slack;
+};
+
+static bool ndp_order_test_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	return true;
+}
+
+static const struct ndp_transport ndp_order_test_transport = {
+	.overtaken	= ndp_order_test_overtaken,
+};
+
+/* A connection whose first number is @psn, and nothing sent. */
+static struct ndp_order_test *ndp_order_test_new(struct kunit *test, u32 psn)
+{
+	struct ndp_order_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	np->peer = kunit_kzalloc(test, struct_size(np->peer, path, 64), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, np->peer);
+	spin_lock_init(&np->peer->lock);
+	ndp_order_init(np->peer);
+	np->peer->n = 64;
+	np->peer->srtt_ns = 100 * NSEC_PER_USEC;
+	np->tp = &ndp_order_test_transport;
+	np->rto_floor_ns = NDP_RTO_MIN;
+	np->snd_nxt = psn;
+	np->snd_una = psn;
+	INIT_LIST_HEAD(&np->flight);
+	INIT_LIST_HEAD(&np->lost);
+	INIT_LIST_HEAD(&np->rtx);
+	t->np = np;
+	t->slack = ndp_order_slack(np);
+	return t;
+}
+
+/* The next packet leaves by a path, at a time in slacks. */
+static struct ndp_tx_cb *ndp_order_test_send(struct kunit *test, struct ndp_order_test *t,
+					     u16 path, u32 at)
+{
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	struct ndp_sock *np = t->np;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->len = 100;
+	cb->psn = np->snd_nxt++;
+	cb->path = path;
+	/* The clock is younger than that in a machine that has just begun. */
+	cb->sent_at = NSEC_PER_SEC + at * t->slack;
+	cb->tx_seq = np->tx_seq++;
+	atomic_inc(&np->tx_departed);
+	ndp_tx_to_flight(np, skb);
+	return cb;
+}
+
+/* It is acknowledged, by a path, as a first transmission or another: what does that tell? */
+static void ndp_order_test_ack(struct ndp_order_test *t, struct ndp_tx_cb *cb, u16 path,
+			       bool again)
+{
+	ndp_order_acked(t->np, cb, path, again);
+	list_del_init(&cb->list);
+	t->np->flight_pkts--;
+	ndp_order_check(t->np);
+}
+
+/* One by the same path that left a slack later tells. */
+static void ndp_order_test_path(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 2, 0);
+	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 1, 1);
+
+	ndp_order_test_ack(t, c, 1, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+	KUNIT_EXPECT_TRUE(test, a->by_order);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_FLIGHT);
+}
+
+/* One by another path has to have left two slacks later, and one by either less tells nothing. */
+static void ndp_order_test_paths(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 1);
+	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 2, 1);
+	struct ndp_tx_cb *d = ndp_order_test_send(test, t, 2, 2);
+
+	b->sent_at--;
+	ndp_order_test_ack(t, b, 1, false);
+	ndp_order_test_ack(t, c, 2, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	ndp_order_test_ack(t, d, 2, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+}
+
+/* Paths beyond those that are remembered tell as other paths do. */
+static void ndp_order_test_many_paths(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, NDP_ORDER_PATHS + 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 1);
+	struct ndp_tx_cb *c = ndp_order_test_send(test, t, NDP_ORDER_PATHS + 1, 1);
+	struct ndp_tx_cb *d = ndp_order_test_send(test, t, NDP_ORDER_PATHS + 1, 2);
+
+	ndp_order_test_ack(t, b, 1, false);
+	ndp_order_test_ack(t, c, NDP_ORDER_PATHS + 1, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	ndp_order_test_ack(t, d, NDP_ORDER_PATHS + 1, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+}
+
+/* A header has overtaken: it tells nothing of what is whole, and that such may come late. */
+static void ndp_order_test_trimmed(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 1);
+
+	ndp_order_trims(t->np);
+	ndp_order_check(t->np);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / 2);
+	ndp_order_test_ack(t, b, 1, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+}
+
+/* A FIN travels as control packets do: it tells nothing, and nothing tells of it. */
+static void ndp_order_test_fin(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *fin = ndp_order_test_send(test, t, 1, 1);
+	struct ndp_tx_cb *again = ndp_order_test_send(test, t, 1, 2);
+	struct ndp_tx_cb *d = ndp_order_test_send(test, t, 2, 9);
+
+	fin->fin = 1;
+	again->fin = 1;
+	ndp_order_test_ack(t, again, 1, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	ndp_order_test_ack(t, d, 2, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+	KUNIT_EXPECT_EQ(test, (int)fin->state, NDP_TX_FLIGHT);
+}
+
+/* Which transmission is answered?  Only a word for the latest, by its path, is one. */
+static void ndp_order_test_again(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 3);
+
+	b->rtx = 1;
+	ndp_order_acked(t->np, b, 1, false);
+	ndp_order_acked(t->np, b, 2, true);
+	/* Sooner than any answer */
+	b->sent_at = ktime_get_ns();
+	t->np->peer->srtt_ns = NSEC_PER_SEC;
+	ndp_order_acked(t->np, b, 1, true);
+	KUNIT_EXPECT_EQ(test, t->np->order.sent, 0ULL);
+	t->np->peer->srtt_ns = 1;
+	b->sent_at = a->sent_at + 3 * t->slack;
+	ndp_order_test_ack(t, b, 1, true);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+}
+
+/* What waits in the local qdisc, or was refused by it, is not lost. */
+static void ndp_order_test_local(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *refused = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 2, 4);
+
+	refused->local_drop = 1;
+	atomic_sub(2, &t->np->tx_departed);
+	ndp_order_test_ack(t, b, 2, false);
+	KUNIT_EXPECT_EQ(test, (int)refused->state, NDP_TX_FLIGHT);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	atomic_add(2, &t->np->tx_departed);
+	ndp_order_check(t->np);
+	KUNIT_EXPECT_EQ(test, (int)refused->state, NDP_TX_FLIGHT);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+}
+
+/* Numbers and times are not the same: the lowest is sent again last, and numbers wrap. */
+static void ndp_order_test_wrap(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, U32_MAX - 1);
+	struct ndp_tx_cb *a, *b, *c;
+
+	t->np->tx_seq = U32_MAX - 1;
+	atomic_set(&t->np->tx_departed, -2);
+	a = ndp_order_test_send(test, t, 1, 0);
+	b = ndp_order_test_send(test, t, 1, 1);
+	c = ndp_order_test_send(test, t, 1, 2);
+	KUNIT_EXPECT_EQ(test, c->psn, 0);
+	/* The first leaves again, behind the others. */
+	a->sent_at = c->sent_at + t->slack;
+	list_move_tail(&a->list, &t->np->flight);
+	a->tx_seq = t->np->tx_seq++;
+	atomic_inc(&t->np->tx_departed);
+	ndp_order_test_ack(t, c, 1, false);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_LOST);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+}
+
+/* Whoever is wrong waits longer, and hardly comes back by being right. */
+static void ndp_order_test_learns(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	int i;
+
+	for (i = 0; i < 5; i++)
+		ndp_order_wrong(t->np);
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN);
+	for (i = 0; i < NDP_ORDER_PROVEN - 1; i++)
+		ndp_order_right(t->np);
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN);
+	for (i = 0; i < 100; i++)
+		ndp_order_right(t->np);
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN >> NDP_ORDER_MAX);
+}
+
+/* The copy came first: the answer to the first transmission says so, once. */
+static void ndp_order_test_late(struct kunit *test)
+{
+	static const u32 psns[] = { 0, 63, 64, U32_MAX, 0x7fffffff, 64 << 15 };
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	u8 *shift = &t->np->peer->order_shift;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(psns); i++) {
+		*shift = NDP_ORDER_MAX;
+		ndp_order_late(t->np, psns[i]);
+		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX);
+		ndp_order_done(t->np, psns[i]);
+		ndp_order_late(t->np, psns[i] + NDP_ORDER_DONE);
+		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX);
+		ndp_order_late(t->np, psns[i]);
+		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX - 1);
+		ndp_order_late(t->np, psns[i]);
+		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX - 1);
+	}
+}
+
+/* One probe of the tail until something is acknowledged, and none where nothing is in flight. */
+static void ndp_order_test_tail(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a, *b;
+	u64 at;
+
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), U64_MAX);
+	a = ndp_order_test_send(test, t, 1, 0);
+	b = ndp_order_test_send(test, t, 2, 1);
+	at = ndp_tail_at(t->np);
+	KUNIT_EXPECT_EQ(test, at, b->sent_at + 2 * t->np->peer->srtt_ns + t->slack);
+	ndp_tail_probe(t->np, at - 1);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	ndp_tail_probe(t->np, at);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_FLIGHT);
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), U64_MAX);
+}
+
+static struct kunit_case ndp_order_cases[] = {
+	KUNIT_CASE(ndp_order_test_path),
+	KUNIT_CASE(ndp_order_test_paths),
+	KUNIT_CASE(ndp_order_test_many_paths),
+	KUNIT_CASE(ndp_order_test_trimmed),
+	KUNIT_CASE(ndp_order_test_fin),
+	KUNIT_CASE(ndp_order_test_again),
+	KUNIT_CASE(ndp_order_test_local),
+	KUNIT_CASE(ndp_order_test_wrap),
+	KUNIT_CASE(ndp_order_test_learns),
+	KUNIT_CASE(ndp_order_test_late),
+	KUNIT_CASE(ndp_order_test_tail),
+	{}
+};
+
+static struct kunit_suite ndp_order_suite = {
+	.name = "ndp_order",
+	.test_cases = ndp_order_cases,
+};
+
+kunit_test_suite(ndp_order_suite);

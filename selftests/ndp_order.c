@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that a path loses are found by what comes after them, and sent again without a
+ * timeout; and one that only comes late is not sent twice for ever.
+ *
+ * Both ends are the kernel's; the test carries their packets by four paths, and loses some of
+ * one, or keeps them back (middle.h).
+ */
+#include "middle.h"
+
+#define MTU		1280
+#define SIZE		1000000
+#define PATHS		4
+/* One way, us: far below the least timeout. */
+#define WAY		20
+/* Of a path's packets one in so many, but for the first ones and the last. */
+#define ONE_IN		10
+#define FIRST		100
+#define BEHIND		700
+
+static int loses, lateness;
+static int seen, on_path, hit;
+static __u16 chosen;
+
+/* Is it one of those that something happens to, for the first time? */
+static bool is_hit(struct packet *p)
+{
+	struct header *h = ndp_of(p);
+
+	if (p->from != NEAR || !has_payload(p) || h->flags & RTX)
+		return false;
+	if (seen++ == FIRST)
+		chosen = h->path;
+	if (seen <= FIRST || seen > BEHIND || h->path != chosen)
+		return false;
+	return !(on_path++ % ONE_IN);
+}
+
+static void carry(struct packet *p)
+{
+	bool is = is_hit(p);
+
+	hit += is;
+	if (!is || !loses)
+		deliver(p, is ? lateness : WAY);
+}
+
+FIXTURE(order)
+{
+	int	l, s, a;
+};
+
+FIXTURE_VARIANT(order)
+{
+	int	family;	/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(order, ip4) { 0 };
+FIXTURE_VARIANT_ADD(order, ip6) { 1 };
+
+FIXTURE_SETUP(order)
+{
+	char byte;
+	int i;
+
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	for (i = 0; i < PATHS; i++)
+		ASSERT_EQ(0, shell("ndp path add %s entropy %d", world->address[FAR], 50000 + i));
+	ASSERT_TRUE(set_sysctl(FAR, "paths", PATHS));
+	self->l = new_socket(FAR, 0);
+	ASSERT_EQ(0, bind_to(self->l, FAR, port));
+	ASSERT_EQ(0, listen(self->l, 4));
+	self->s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, connect_to(self->s, port));
+	ASSERT_EQ(1, send(self->s, "x", 1, 0));
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	self->a = accept(self->l, NULL, NULL);
+	ASSERT_LE(0, self->a);
+	nonblock(self->s);
+	nonblock(self->a);
+	/* Have it know the round trip. */
+	for (i = 0; i < 20; i++) {
+		ASSERT_TRUE(forward_until(is_readable, self->a, 10));
+		ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
+		settle();
+		ASSERT_EQ(1, send(self->s, "x", 1, 0));
+	}
+	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
+	ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
+	forward_packets_for(50);
+	meddle = carry;
+	ASSERT_EQ(0, stat_of(NEAR, "Timeouts"));
+}
+
+FIXTURE_TEARDOWN(order)
+{
+	close(self->s);
+	close(self->a);
+	close(self->l);
+	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 10));
+}
+
+/* Return: bytes that arrived as they were sent. */
+static int transfer(int s, int a)
+{
+	__u64 end = now_us() + patience(20) * 1000000ULL;
+	static char out[SIZE], in[SIZE];
+	int sent = 0, got = 0, i, n;
+
+	for (i = 0; i < SIZE; i++)
+		out[i] = byte_at(i);
+	while (got < SIZE && now_us() < end) {
+		n = send(s, out + sent, SIZE - sent, MSG_NOSIGNAL);
+		sent += n > 0 ? n : 0;
+		forward_packets(1000);
+		n = recv(a, in + got, SIZE - got, 0);
+		got += n > 0 ? n : 0;
+	}
+	for (i = 0; i < got && in[i] == byte_at(i); i++)
+		;
+	forward_packets_for(50);
+	printf("# %d hit, %llu sent again, %llu by order, %llu in vain; timeouts %llu, %llu\n",
+	       hit, stat_of(NEAR, "DataRtx"), stat_of(NEAR, "LostByOrder"),
+	       stat_of(NEAR, "SpuriousByOrder"), stat_of(NEAR, "Timeouts"),
+	       stat_of(NEAR, "TailProbes"));
+	return i;
+}
+
+TEST_F(order, lost_in_the_middle)
+{
+	if (!virtual_time())
+		SKIP(return, "time is real: a look may come later than a timeout");
+	loses = 1;
+	ASSERT_EQ(SIZE, transfer(self->s, self->a));
+	/* Soon the path is left out. */
+	EXPECT_LT(2, hit);
+	EXPECT_EQ(hit, stat_of(NEAR, "DataRtx"));
+	EXPECT_EQ(hit, stat_of(NEAR, "LostByOrder"));
+	EXPECT_EQ(0, stat_of(NEAR, "SpuriousByOrder"));
+	EXPECT_EQ(0, stat_of(NEAR, "Timeouts"));
+	EXPECT_EQ(0, stat_of(FAR, "DupIn"));
+}
+
+/* Less than the slack, a quarter of the least timeout */
+TEST_F(order, late_within_the_slack)
+{
+	if (!virtual_time())
+		SKIP(return, "time is real: what is late may come later still");
+	lateness = 200;
+	ASSERT_EQ(SIZE, transfer(self->s, self->a));
+	EXPECT_LT(8, hit);
+	EXPECT_EQ(0, stat_of(NEAR, "DataRtx"));
+	EXPECT_EQ(0, stat_of(NEAR, "LostByOrder"));
+}
+
+/* More: what was sent twice is noticed, and the slack grows until it is enough. */
+TEST_F(order, late_beyond_the_slack)
+{
+	if (!virtual_time())
+		SKIP(return, "time is real: what is late may come later still");
+	lateness = 700;
+	ASSERT_EQ(SIZE, transfer(self->s, self->a));
+	EXPECT_LT(8, hit);
+	EXPECT_LE(1, stat_of(NEAR, "LostByOrder"));
+	EXPECT_GE(3, stat_of(NEAR, "DataRtx"));
+	EXPECT_EQ(stat_of(NEAR, "LostByOrder"), stat_of(NEAR, "SpuriousByOrder"));
+	EXPECT_EQ(stat_of(NEAR, "DataRtx"), stat_of(FAR, "DupIn"));
+	EXPECT_EQ(0, stat_of(NEAR, "Timeouts"));
+}
+
+TEST_HARNESS_MAIN

@@ -138,6 +138,8 @@ enum ndp_type {
  * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
  *		to be accepted by one that listens for such
+ * @NDP_F_AGAIN: the bit of NDP_F_SYNC in ACK and NACK: an answer to this number has left before,
+ *		so that an earlier transmission of the packet has arrived
  * @NDP_F_LATER: the bit of NDP_F_ECE in NDP's own DATA and FIN: nobody waits for the ACK, it
  *		may ride on what you send next
  * @NDP_F_CUM:	the bit of NDP_F_SYNC in the same: such an ACK rides here; @window is the PSN
@@ -159,6 +161,7 @@ enum ndp_flags {
 	NDP_F_BOM	= NDP_F_ECE,
 	NDP_F_LATER	= NDP_F_ECE,
 	NDP_F_CUM	= NDP_F_SYNC,
+	NDP_F_AGAIN	= NDP_F_SYNC,
 };
 
 /* Fields of ndphdr.vdt: version (3 bits), direction (1), type (4). */

@@ -83,7 +83,9 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 
 		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
 			break;
-		ndp_path_good(np, ndp_tx_cb(skb)->path);
+		/* Of several transmissions any may have arrived. */
+		if (!ndp_tx_cb(skb)->rtx)
+			ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, true);
 	}
 }
@@ -108,9 +110,10 @@ void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	skb = ndp_tx_find(np, cum - 1);
 	if (skb) {
-		if (!ndp_tx_cb(skb)->rtx)
+		if (!ndp_tx_cb(skb)->rtx) {
 			ndp_rtt_answer(np, ndp_tx_cb(skb));
-		ndp_path_good(np, ndp_tx_cb(skb)->path);
+			ndp_path_good(np, ndp_tx_cb(skb)->path);
+		}
 		ndp_ack_packet(np, skb, false);
 	}
 	ndp_rcv_cumulative(np, cum);
@@ -175,6 +178,7 @@ static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
 		if (!(nh->flags & NDP_F_RTX) && !ndp_is_unverified(np))
 			ndp_rtt_answer(np, cb);
 		ndp_path_good(np, path);
+		ndp_path_judge(np, cb, path, nh->flags);
 		ndp_order_acked(np, cb, path, nh->flags & NDP_F_RTX);
 		ndp_ack_packet(np, skb, false);
 	} else if (!(nh->flags & NDP_F_RTX)) {
@@ -202,6 +206,8 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_order_trims(np);
 	if (skb)
 		ndp_verified_by_answer(np, ndp_tx_cb(skb), path);
+	if (skb)
+		ndp_path_judge(np, ndp_tx_cb(skb), path, nh->flags);
 	if (skb && ndp_tx_cb(skb)->by_order && !(nh->flags & NDP_F_RTX))
 		ndp_order_wrong(np);
 	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */

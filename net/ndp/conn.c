@@ -124,6 +124,7 @@ void ndp_conn_clear(struct ndp_sock *np)
 	__skb_queue_head_init(&np->unended);
 	__skb_queue_head_init(&np->early);
 	ndp_early_forget(np);
+	ndp_path_answers_forget(np);
 	np->txq = RB_ROOT;
 	np->ooo = RB_ROOT;
 	INIT_LIST_HEAD(&np->flight);
@@ -204,7 +205,6 @@ void ndp_conn_established(struct ndp_sock *np)
 	if (sk->sk_state != TCP_SYN_SENT)
 		return;
 	np->answered = true;
-	ndp_path_heard(np);
 	ndp_set_state(sk, TCP_ESTABLISHED);
 	np->syn_at = 0;
 	ndp_tx_all_lost(np, &np->flight, true);

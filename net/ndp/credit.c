@@ -19,8 +19,8 @@
  */
 #include "credit.h"
 
-/* Share of ACKs among answers and losses from which on most packets get through: seven eighths. */
-#define NDP_SHARE_WELL		224
+/* Share of ACKs among answers and losses from which on most packets get through: five eighths. */
+#define NDP_SHARE_WELL		160
 
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
@@ -213,7 +213,7 @@ bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	return ps->ack_share > 128 || cb->pulled || cb->fin;
+	return ps->ack_share > NDP_SHARE_WELL || cb->pulled || cb->fin;
 }
 
 /**

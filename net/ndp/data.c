@@ -41,18 +41,20 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 }
 
 /* What an answer says of the packet that it answers. */
-static u8 ndp_echo_flags(const struct ndphdr *nh, u8 tos)
+static u8 ndp_echo_flags(struct ndp_sock *np, const struct ndphdr *nh, u8 tos)
 {
 	u8 flags = nh->flags & NDP_F_RTX;
 
+	if (flags && ndp_path_has_answered(np, ntohl(nh->psn)))
+		flags |= NDP_F_AGAIN;
 	return INET_ECN_is_ce(tos) ? flags | NDP_F_ECE : flags;
 }
 
 static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
-		       const struct ndphdr *nh, u8 tos)
+		       const struct ndphdr *nh, u8 tos, u8 again)
 {
 	ndp_send_answer(np, type, ntohl(nh->psn), ntohs(nh->path),
-			ndp_echo_flags(nh, tos), NULL);
+			ndp_echo_flags(np, nh, tos) | again, NULL);
 }
 
 /* Handle a packet that was trimmed, corrupted or refused. */
@@ -67,7 +69,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 	ndp_tp_arrived(np, nh, skb->dev, how);
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_tp_answer(np, nh, how);
-	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb));
+	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb), 0);
 	kfree_skb(skb);
 }
 
@@ -108,7 +110,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_rcv_queue(np, skb);
 	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
-	ndp_ack(np, &nh, ndp_echo_flags(&nh, tos));
+	ndp_ack(np, &nh, ndp_echo_flags(np, &nh, tos));
 	ndp_conn_check_done(np);
 }
 
@@ -178,7 +180,9 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.dups_in++;
 		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
-		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb));
+		if (ndp_is_unverified(np))
+			ndp_challenge(np);
+		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb), NDP_F_AGAIN);
 		kfree_skb(skb);
 		return;
 	}

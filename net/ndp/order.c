@@ -197,7 +197,7 @@ static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 
 	NDP_INC(sock_net(ndp_to_sk(np)), LOST_ORDER);
 	cb->by_order = 1;
-	ndp_path_lost(np, cb->path);
+	ndp_path_suspect(np, cb);
 	ndp_mtu_lost(np, skb);
 	if (np->tp->overtaken(np, cb))
 		ndp_tx_lost(np, skb);

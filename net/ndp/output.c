@@ -104,16 +104,19 @@ static u8 ndp_data_flags(const struct ndp_sock *np, const struct sk_buff *skb,
 
 static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
+	enum ndp_path_use use = NDP_PATH_PROBE_LATE;
 	u16 pathno;
 
 	ndp_peer_follow(np);
 	if (np->tp->pick_path)
 		return min_t(u16, np->tp->pick_path(np, cb), np->peer->n - 1);
-	pathno = ndp_path_next(np, false);
+	if (np->flight_pkts >= NDP_PATH_PROBE_FLIGHT && !(cb->flags & NDP_F_LAST))
+		use = NDP_PATH_PROBE;
+	pathno = ndp_path_next(np, false, use);
 
 	/* A retransmission takes another path (section 3.2.3). */
 	if (cb->rtx && pathno == cb->path && np->peer->n > 1)
-		pathno = ndp_path_next(np, false);
+		pathno = ndp_path_next(np, false, use);
 	return pathno;
 }
 

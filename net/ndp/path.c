@@ -20,20 +20,25 @@
  * deviations of that (a binomial count), and by one packet of those trimmed.  So an
  * incast, which trims on all paths alike, leaves none out, and where nothing is ever lost
  * one loss is enough.  An outlier is passed over for a few round trips, then one
- * packet goes along it: if that is trimmed or lost it is out for twice as long.  DATA
- * probes one path at a time, so that many bad ones cost little.
+ * packet goes along it: if that is trimmed or lost it is out for twice as long, of those that
+ * lose no longer than NDP_OUT_LOST_MAX.  DATA probes one path at a time, so that many bad ones
+ * cost little.  What somebody waits for alone, or what is not missed, is no probe.
  * Counts are halved when there are many, so that they are of late.  If all are left
  * out, the one that is to come back first is used.
  *
- * Answers are scored too: a packet that comes again though it was answered tells
- * that the answer was lost, and by which path it went.
+ * DATA that has no answer was lost, or its answer was, on another path.  So nothing is scored until
+ * what was sent again is answered: that answer says whether one has left before (NDP_F_AGAIN).
+ * If not, DATA was lost, by the path of the transmission before.  If so, the answer was: whoever
+ * sent it knows by which path it went, and scores that.
+ *
+ * A peer that lies can have us leave out paths to it, as by not answering; none goes unused when
+ * all are left out.
  *
  * A peer that has not answered yet may be down, and one that is unverified may be forged:
- * what becomes of packets to them tells nothing about paths, and is not scored.  The path
- * of an opening that was lost is remembered until there is an answer.
+ * what becomes of packets to them tells nothing about paths, and is not scored.
  */
 #include <net/dst.h>
-#include "sock.h"
+#include "queue.h"
 
 /* Standard deviations beyond which a path is an outlier. */
 #define NDP_OUTLIER_SIGMA	3
@@ -46,6 +51,14 @@
 #define NDP_OUT_DOUBLINGS	10
 #define NDP_OUT_MIN		(NDP_MSEC / 2)
 #define NDP_OUT_MAX		(1000 * NDP_MSEC)
+/* One that loses costs a probe a packet sent again and no more: it is tried again sooner. */
+#define NDP_OUT_LOST_MAX	(8 * NDP_MSEC)
+
+/*
+ * Of answers half of that, and as long it takes at least until nobody can complain any more: the
+ * peer may have found out by a timeout, and the next one too.
+ */
+#define NDP_OUT_ANSWERS_MAX	(NDP_OUT_LOST_MAX / 2)
 
 /* The scoreboard. */
 
@@ -59,13 +72,22 @@ static struct ndp_tally *ndp_path_tally(struct ndp_peer *peer, bool control)
 	return control ? &peer->control : &peer->data;
 }
 
-/*
- * Do a connection's packets tell anything about path @i?  It may be of an earlier peer, of
- * which few packets are left (ndp_peer_follow()).
+/**
+ * ndp_path_tells - do a connection's packets tell anything about paths?
+ * @np:		connection
+ *
+ * Context: np->lock held.
+ * Return: yes.
  */
+bool ndp_path_tells(const struct ndp_sock *np)
+{
+	return np->answered && !np->unverified_at;
+}
+
+/* And about this one?  It may be of an earlier peer, of which few packets are left. */
 static bool ndp_path_is_scored(const struct ndp_sock *np, u16 i)
 {
-	return np->answered && !np->unverified_at && i < np->peer->n;
+	return ndp_path_tells(np) && i < np->peer->n;
 }
 
 /*
@@ -100,19 +122,19 @@ static void ndp_path_decay(struct ndp_peer *peer, bool control)
 		s->good /= 2;
 		s->trimmed /= 2;
 		s->lost /= 2;
-		s->level -= !!s->level;
+		s->level -= s->level && s->state == NDP_PATH_USED;
 		sum->good += s->good;
 		sum->trimmed += s->trimmed;
 		sum->lost += s->lost;
 	}
 }
 
-/* Pass a path over for a while and clear its counts. */
-static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 base_ns)
+/* Pass a path over for a while, @most unless @base_ns is longer, and clear its counts. */
+static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 base_ns, u64 most)
 {
 	u64 out = max(base_ns, NDP_OUT_MIN) << min_t(u8, s->level, NDP_OUT_DOUBLINGS);
 
-	s->out_ns = min(out, NDP_OUT_MAX);
+	s->out_ns = min(out, max(base_ns, most));
 	WRITE_ONCE(s->until, ktime_get_ns() + s->out_ns);
 	s->level = min(s->level + 1, NDP_OUT_DOUBLINGS);
 	WRITE_ONCE(s->state, NDP_PATH_OUT);
@@ -142,7 +164,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 	struct ndp_score *s = ndp_path_score(peer, control, i);
 	struct ndp_tally *sum = ndp_path_tally(peer, control);
 	u32 all, others, bad, others_bad;
-	u64 base = 0;
+	u64 base = 0, most = NDP_OUT_MAX;
 	bool again;
 
 	if (s->state == NDP_PATH_OUT)
@@ -158,10 +180,12 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 	again = s->state == NDP_PATH_PROBED && 2 * others_bad < others;
 
 	/* A probe that is lost is reported before the path is used again. */
-	if (lost)
+	if (lost) {
 		base = ndp_rto_base(np);
+		most = control ? NDP_OUT_ANSWERS_MAX : NDP_OUT_LOST_MAX;
+	}
 	if (peer->n > 1 && (again || ndp_outlier(bad, all, others_bad, others, !lost)))
-		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base));
+		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base), most);
 	ndp_path_decay(peer, control);
 }
 
@@ -205,20 +229,13 @@ void ndp_path_trimmed(struct ndp_sock *np, u16 i)
 	spin_unlock(&peer->lock);
 }
 
-/**
- * ndp_path_lost - DATA was not answered in time
- * @np:		connection
- * @i:		path that it took
- */
-void ndp_path_lost(struct ndp_sock *np, u16 i)
+/* DATA did not arrive. */
+static void ndp_path_lost(struct ndp_sock *np, u16 i)
 {
 	struct ndp_peer *peer = np->peer;
 
-	if (!ndp_path_is_scored(np, i)) {
-		np->opening_path = i;
-		np->opening_lost = true;
+	if (!ndp_path_is_scored(np, i))
 		return;
-	}
 	spin_lock(&peer->lock);
 	peer->path[i].losses++;
 	ndp_path_is_bad(np, false, i, true);
@@ -226,17 +243,81 @@ void ndp_path_lost(struct ndp_sock *np, u16 i)
 }
 
 /**
- * ndp_path_heard - from now on what becomes of a connection's packets is scored
- * @np:		connection, whose peer has answered, or was verified
+ * ndp_path_suspect - DATA was not answered: it was lost, or its answer was
+ * @np:		connection
+ * @cb:		packet, which is going to be sent again
  *
- * So the path of an opening that was lost is one that lost it: another has answered.
+ * The answer to what is sent again tells which.
  */
-void ndp_path_heard(struct ndp_sock *np)
+void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb)
 {
-	if (!np->opening_lost)
+	cb->suspect = cb->path;
+	cb->suspected = 1;
+}
+
+/**
+ * ndp_path_judge - DATA is answered: what became of the transmission before?
+ * @np:		connection
+ * @cb:		packet
+ * @path:	by which the transmission came that is answered
+ * @flags:	of the answer
+ *
+ * It was lost, unless that is the one that is answered, or one was answered before.
+ */
+void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags)
+{
+	if (!cb->suspected)
 		return;
-	np->opening_lost = false;
-	ndp_path_lost(np, np->opening_path);
+	cb->suspected = 0;
+	if (flags & NDP_F_RTX && !(flags & NDP_F_AGAIN) && path != cb->suspect)
+		ndp_path_lost(np, cb->suspect);
+}
+
+/* Where it is remembered by which path a packet was answered. */
+static struct ndp_answered *ndp_answered_at(struct ndp_sock *np, u32 psn)
+{
+	if (np->answers_many)
+		return &np->answers_many[psn % NDP_ANSWERED];
+	return &np->answers[psn % NDP_ANSWERED_FEW];
+}
+
+/* What is remembered of its number, never 0. */
+static u8 ndp_answered_tag(const struct ndp_sock *np, u32 psn)
+{
+	return psn / (np->answers_many ? NDP_ANSWERED : NDP_ANSWERED_FEW) | BIT(7);
+}
+
+/*
+ * There are more than few: remember more.  Most connections carry a few packets, and have room for
+ * them in the socket.  Without memory the latest few have to do.
+ */
+static void ndp_answered_more(struct ndp_sock *np)
+{
+	np->answers_many = kcalloc(NDP_ANSWERED, sizeof(*np->answers_many),
+				   GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/**
+ * ndp_path_answers_forget - nothing is known any more of answers that have left
+ * @np:		connection
+ */
+void ndp_path_answers_forget(struct ndp_sock *np)
+{
+	memset(np->answers, 0, sizeof(np->answers));
+	kfree(np->answers_many);
+	np->answers_many = NULL;
+}
+
+/**
+ * ndp_path_has_answered - has an answer to a packet left of late, alone?
+ * @np:		connection
+ * @psn:	packet
+ *
+ * Return: yes, as far as is known.
+ */
+bool ndp_path_has_answered(struct ndp_sock *np, u32 psn)
+{
+	return ndp_answered_at(np, psn)->tag == ndp_answered_tag(np, psn);
 }
 
 /**
@@ -247,11 +328,15 @@ void ndp_path_heard(struct ndp_sock *np)
  */
 void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
 {
-	struct ndp_answered *a = &np->answers[psn % NDP_ANSWERED];
+	struct ndp_answered *a = ndp_answered_at(np, psn);
 
-	a->tag = psn / NDP_ANSWERED;
+	if (!np->answers_many && a->tag && a->tag != ndp_answered_tag(np, psn)) {
+		ndp_answered_more(np);
+		a = ndp_answered_at(np, psn);
+	}
+	a->tag = ndp_answered_tag(np, psn);
 	a->path = i;
-	if (!ndp_path_is_scored(np, i))
+	if (!ndp_path_tells(np))
 		return;
 	spin_lock(&np->peer->lock);
 	ndp_path_is_good(np->peer, true, i);
@@ -263,17 +348,19 @@ void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
  * @np:		connection
  * @psn:	packet
  *
- * One of 16384 packets ago may be taken for it, and costs its path a point.
+ * One of 65536 packets ago may be taken for it, and costs its path a point.
  */
 void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 {
-	const struct ndp_answered *a = &np->answers[psn % NDP_ANSWERED];
+	const struct ndp_answered *a = ndp_answered_at(np, psn);
 	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s;
 
-	if (a->tag != (u8)(psn / NDP_ANSWERED) || !ndp_path_is_scored(np, a->path))
+	/* The path may be of an earlier peer, of which few packets are left. */
+	if (!ndp_path_has_answered(np, psn) || !ndp_path_tells(np) || a->path >= peer->n)
 		return;
 	spin_lock(&peer->lock);
+	peer->path[a->path].answers_lost++;
 	s = &peer->path[a->path].control;
 	if (s->state != NDP_PATH_OUT && s->good) {
 		s->good--;
@@ -300,31 +387,49 @@ static bool ndp_path_is_probing(const struct ndp_peer *peer, u64 now)
 static void ndp_path_probe(struct ndp_peer *peer, bool control, u16 i, u64 now)
 {
 	struct ndp_score *s = ndp_path_score(peer, control, i);
+	u64 wait = control ? max(s->out_ns, NDP_OUT_ANSWERS_MAX) : s->out_ns;
 
+	peer->path[i].probes++;
 	WRITE_ONCE(s->state, NDP_PATH_PROBED);
-	WRITE_ONCE(s->until, now + s->out_ns);
+	WRITE_ONCE(s->until, now + wait);
 	if (!control)
 		peer->probed = i;
 }
 
 /*
- * May a packet go along a path that was left out?  One whose time out is over is probed
- * with one packet; the next goes when the probe was not reported lost or trimmed.
+ * When may a path be probed?  A packet that few others follow is not soon found lost, and somebody
+ * may wait for it alone: such go later.
  */
-static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i)
+static u64 ndp_path_due(const struct ndp_score *s, enum ndp_path_use use)
+{
+	if (use == NDP_PATH_NO_PROBE)
+		return U64_MAX;
+	if (use == NDP_PATH_PROBE)
+		return s->until;
+	return s->until + min(s->out_ns << s->level, NDP_OUT_MAX);
+}
+
+/*
+ * May a packet go along a path that was left out?  One whose time out is over is probed
+ * with one packet.  DATA goes there again when that was acknowledged; answers, which nobody
+ * acknowledges, when it was not reported lost.
+ */
+static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum ndp_path_use use)
 {
 	struct ndp_score *s = ndp_path_score(peer, control, i);
 	u64 now = ktime_get_ns();
 	bool back;
 
 	spin_lock(&peer->lock);
-	back = s->state == NDP_PATH_USED || s->until <= now;
-	if (s->state == NDP_PATH_OUT && !control && ndp_path_is_probing(peer, now))
-		back = false;
-	if (back && s->state == NDP_PATH_OUT)
-		ndp_path_probe(peer, control, i, now);
-	else if (back)
+	back = s->state == NDP_PATH_USED;
+	if (!back && control && s->state == NDP_PATH_PROBED && s->until <= now) {
 		WRITE_ONCE(s->state, NDP_PATH_USED);
+		back = true;
+	} else if (!back && ndp_path_due(s, use) <= now &&
+		   (control || !ndp_path_is_probing(peer, now))) {
+		ndp_path_probe(peer, control, i, now);
+		back = true;
+	}
 	spin_unlock(&peer->lock);
 	return back;
 }
@@ -382,35 +487,41 @@ static u16 ndp_round_next(struct ndp_round *round, u16 n)
 	return ndp_round_at(round->seed, round->pos++, n);
 }
 
+/*
+ * May a packet go along a path now?  Who is not scored would probe in vain.  One that nobody
+ * has answered, by any path in use, tries those as well that others left out: they may be back.
+ */
+static bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
+{
+	const struct ndp_score *s = ndp_path_score(np->peer, control, i);
+
+	if (likely(READ_ONCE(s->state) == NDP_PATH_USED))
+		return true;
+	if (READ_ONCE(s->until) > ktime_get_ns())
+		return false;
+	return ndp_path_tells(np) ? ndp_path_is_back(np->peer, control, i, use) : np->backoff;
+}
+
 /**
  * ndp_path_next - the path to use next
  * @np:		connection
  * @control:	for anything but DATA
+ * @use:	may the packet go to see whether a path is back?
  *
  * Return: index of the path.
  */
-u16 ndp_path_next(struct ndp_sock *np, bool control)
+u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
 {
 	struct ndp_round *round = control ? &np->control_round : &np->data_round;
-	/*
-	 * Who is not scored would probe in vain.  One that nobody has answered, by any path in
-	 * use, tries those as well that others left out: they may be back.
-	 */
-	bool scored = ndp_path_is_scored(np, 0);
 	struct ndp_peer *peer = np->peer;
-	struct ndp_score *s;
 	u16 i, tries;
 
 	for (tries = 0; tries < peer->n; tries++) {
 		i = ndp_round_next(round, peer->n);
-		s = ndp_path_score(peer, control, i);
-		if (likely(READ_ONCE(s->state) == NDP_PATH_USED))
-			return i;
-		if (READ_ONCE(s->until) <= ktime_get_ns() &&
-		    (scored ? ndp_path_is_back(peer, control, i) : np->backoff))
+		if (ndp_path_may_take(np, control, i, use))
 			return i;
 	}
-	return ndp_path_first_back(peer, control, scored);
+	return ndp_path_first_back(peer, control, ndp_path_tells(np));
 }
 
 /**

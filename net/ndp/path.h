@@ -8,6 +8,7 @@
 #include "ip.h"
 
 struct ndp_sock;
+struct ndp_tx_cb;
 
 /**
  * struct ndp_path_spec - one configured path
@@ -73,6 +74,18 @@ struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
 			       const struct ndp_path_spec *spec,
 			       const struct in6_addr *daddr);
 
+/**
+ * enum ndp_path_use - may a packet go to see whether a path is back?
+ * @NDP_PATH_PROBE:	it is heard soon what becomes of it, and nobody waits for it alone
+ * @NDP_PATH_PROBE_LATE: it is heard, but later, or somebody waits
+ * @NDP_PATH_NO_PROBE:	it is not heard
+ */
+enum ndp_path_use {
+	NDP_PATH_PROBE,
+	NDP_PATH_PROBE_LATE,
+	NDP_PATH_NO_PROBE,
+};
+
 /* How a path is treated. */
 enum ndp_path_state {
 	NDP_PATH_USED,
@@ -112,6 +125,8 @@ struct ndp_score {
  * @acks:	packets acknowledged that went this way
  * @nacks:	packets trimmed on it
  * @losses:	packets lost on it
+ * @answers_lost: answers lost on it
+ * @probes:	times that a packet went along it to see whether it is back
  * @data:	DATA of late
  * @control:	answers of late; what was not heard to be lost is good
  */
@@ -126,6 +141,8 @@ struct ndp_path {
 	u32			acks;
 	u32			nacks;
 	u32			losses;
+	u32			answers_lost;
+	u32			probes;
 	struct ndp_score	data;
 	struct ndp_score	control;
 };
@@ -222,7 +239,7 @@ struct ndp_round {
 
 /**
  * struct ndp_answered - by which path a packet was answered
- * @tag:	its PSN divided by NDP_ANSWERED, the low bits
+ * @tag:	its PSN divided by how many are remembered, the low bits; 0: none
  * @path:	path of the answer
  */
 struct ndp_answered {
@@ -249,8 +266,17 @@ struct ndp_order {
 	u16			done[NDP_ORDER_DONE];
 };
 
-/* The latest packets whose answers are remembered. */
-#define NDP_ANSWERED		64
+/*
+ * The latest packets whose answers are remembered: those of a round trip and of the time in which
+ * a sender finds out that there was none, at 10 Gb/s and 1500 bytes or 100 Gb/s and 9000.
+ */
+#define NDP_ANSWERED		512
+
+/* And of a connection that answers few. */
+#define NDP_ANSWERED_FEW	16
+
+/* So many packets more are on their way when DATA goes along a path to see whether it is back. */
+#define NDP_PATH_PROBE_FLIGHT	4
 
 /* peer.c */
 int ndp_peer_net_init(struct ndp_net *nn);
@@ -264,12 +290,15 @@ void ndp_peer_walk(struct rhashtable_iter *walk,
 		   int (*visit)(struct ndp_peer *peer, void *arg), void *arg);
 
 /* path.c */
-u16 ndp_path_next(struct ndp_sock *np, bool control);
+bool ndp_path_tells(const struct ndp_sock *np);
+u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use);
 void ndp_path_good(struct ndp_sock *np, u16 i);
 void ndp_path_trimmed(struct ndp_sock *np, u16 i);
-void ndp_path_lost(struct ndp_sock *np, u16 i);
-void ndp_path_heard(struct ndp_sock *np);
+void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb);
+void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags);
+bool ndp_path_has_answered(struct ndp_sock *np, u32 psn);
 void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i);
+void ndp_path_answers_forget(struct ndp_sock *np);
 void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: a round of paths is a permutation of all (NDP paper, section 3.1.1).
+ * KUnit: a round of paths is a permutation of all (NDP paper, section 3.1.1); which are left out,
+ * and when they are tried again (section 3.2.3).
  */
 #include <kunit/test.h>
 #include "path.c"
@@ -34,7 +35,7 @@ static void ndp_path_test_rounds(struct kunit *test)
 		for (round = 0; round < 100; round++) {
 			seen = 0;
 			for (i = 0; i < sizes[k]; i++)
-				seen |= BIT_ULL(ndp_path_next(np, false));
+				seen |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
 			KUNIT_EXPECT_EQ(test, seen, GENMASK_ULL(sizes[k] - 1, 0));
 		}
 	}
@@ -49,7 +50,7 @@ static void ndp_path_test_uniform(struct kunit *test)
 
 	for (round = 0; round < 6000; round++)
 		for (i = 0; i < 4; i++)
-			at[i][ndp_path_next(np, false)]++;
+			at[i][ndp_path_next(np, false, NDP_PATH_PROBE)]++;
 	for (i = 0; i < 4; i++) {
 		for (j = 0; j < 4; j++) {
 			KUNIT_EXPECT_GT(test, at[i][j], 1500 - 201);
@@ -71,9 +72,9 @@ static void ndp_path_test_pairs(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, after);
 	for (round = 0; round < 32000; round++) {
-		before = ndp_path_next(np, false);
+		before = ndp_path_next(np, false, NDP_PATH_PROBE);
 		for (i = 1; i < 32; i++) {
-			path = ndp_path_next(np, false);
+			path = ndp_path_next(np, false, NDP_PATH_PROBE);
 			after[before][path]++;
 			before = path;
 		}
@@ -100,11 +101,11 @@ static void ndp_path_test_in_vain(struct kunit *test)
 	np->peer->path[2].data.state = NDP_PATH_OUT;
 	np->peer->path[2].data.until = U64_MAX;
 	for (i = 0; i < 8; i++)
-		seen |= BIT_ULL(ndp_path_next(np, false));
+		seen |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, seen, 0x9ULL);
 	np->backoff = 1;
 	for (i = 0; i < 8; i++)
-		seen |= BIT_ULL(ndp_path_next(np, false));
+		seen |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, seen, 0xbULL);
 	KUNIT_EXPECT_EQ(test, np->peer->path[1].data.state, NDP_PATH_OUT);
 }
@@ -117,8 +118,8 @@ static void ndp_path_test_separate(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		data |= BIT_ULL(ndp_path_next(np, false));
-		control |= BIT_ULL(ndp_path_next(np, true));
+		data |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
+		control |= BIT_ULL(ndp_path_next(np, true, NDP_PATH_PROBE));
 	}
 	KUNIT_EXPECT_EQ(test, data, 0xffULL);
 	KUNIT_EXPECT_EQ(test, control, 0xffULL);
@@ -133,10 +134,10 @@ static void ndp_path_test_fewer(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 40; i++)
-		ndp_path_next(np, false);
+		ndp_path_next(np, false, NDP_PATH_PROBE);
 	np->peer = other->peer;
 	for (i = 0; i < 5; i++)
-		seen |= BIT_ULL(ndp_path_next(np, false));
+		seen |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, seen, 0x1fULL);
 	/* News of the other's paths are none. */
 	ndp_path_lost(np, 63);
@@ -170,7 +171,7 @@ static void ndp_path_use(struct ndp_sock *np, int n, int *used)
 	np->data_round.pos = 0;
 	memset(used, 0, np->peer->n * sizeof(*used));
 	for (i = 0; i < n * np->peer->n; i++)
-		used[ndp_path_next(np, false)]++;
+		used[ndp_path_next(np, false, NDP_PATH_PROBE)]++;
 }
 
 /* What is bad is left out, comes back, and is left out for longer. */
@@ -242,9 +243,11 @@ static void ndp_path_test_answers(struct kunit *test)
 	ndp_path_answer_lost(np, 33);
 	KUNIT_EXPECT_EQ(test, np->peer->path[1].control.state, NDP_PATH_OUT);
 	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
-	/* Too long ago to be known. */
+	/* Too long ago to be known, and never answered. */
 	ndp_path_answer_lost(np, 33 + NDP_ANSWERED);
+	ndp_path_answer_lost(np, 40);
 	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
+	ndp_path_answers_forget(np);
 }
 
 /* Who may not be where he says, or has not said anything yet, tells nothing of paths. */
@@ -262,7 +265,6 @@ static void ndp_path_test_not_scored(struct kunit *test)
 		ndp_path_answered(np, i, 0);
 		ndp_path_answer_lost(np, i);
 	}
-	np->opening_lost = false;
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, np->peer->path[i].data.state, NDP_PATH_USED);
 		KUNIT_EXPECT_EQ(test, np->peer->path[i].control.state, NDP_PATH_USED);
@@ -274,8 +276,9 @@ static void ndp_path_test_not_scored(struct kunit *test)
 	np->peer->path[2].data.state = NDP_PATH_OUT;
 	np->peer->path[2].data.until = 1;
 	for (i = 0; i < 40; i++)
-		KUNIT_EXPECT_NE(test, ndp_path_next(np, false), 2);
+		KUNIT_EXPECT_NE(test, ndp_path_next(np, false, NDP_PATH_PROBE), 2);
 	KUNIT_EXPECT_EQ(test, np->peer->path[2].data.state, NDP_PATH_OUT);
+	ndp_path_answers_forget(np);
 }
 
 /* One packet goes along a bad path at a time, and one along each when all are bad. */
@@ -308,18 +311,99 @@ static void ndp_path_test_probes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, used[i], 1);
 }
 
-/* An opening that was lost counts when the peer is heard. */
-static void ndp_path_test_opening(struct kunit *test)
+/* A packet of path 1 has no answer and goes again by path 2: what does the answer tell of 1? */
+static u32 ndp_path_test_verdict(struct kunit *test, u16 path, u8 flags)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	struct ndp_tx_cb cb = { .path = 1 };
 
-	np->answered = false;
-	ndp_path_lost(np, 3);
-	KUNIT_EXPECT_EQ(test, np->peer->path[3].losses, 0);
-	np->answered = true;
-	ndp_path_heard(np);
-	ndp_path_heard(np);
-	KUNIT_EXPECT_EQ(test, np->peer->path[3].losses, 1);
+	ndp_path_suspect(np, &cb);
+	cb.path = 2;
+	ndp_path_judge(np, &cb, path, flags);
+	KUNIT_EXPECT_EQ(test, (int)cb.suspected, 0);
+	KUNIT_EXPECT_EQ(test, np->peer->path[2].losses, 0);
+	/* It is told once. */
+	ndp_path_judge(np, &cb, 2, NDP_F_RTX);
+	return np->peer->path[1].losses;
+}
+
+static void ndp_path_test_judge(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ndp_path_test_verdict(test, 2, NDP_F_RTX), 1);
+	/* It had arrived: its answer was lost. */
+	KUNIT_EXPECT_EQ(test, ndp_path_test_verdict(test, 2, NDP_F_RTX | NDP_F_AGAIN), 0);
+	/* It was late. */
+	KUNIT_EXPECT_EQ(test, ndp_path_test_verdict(test, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ndp_path_test_verdict(test, 1, NDP_F_RTX), 0);
+}
+
+/* What was not sent again because nobody answered tells nothing. */
+static void ndp_path_test_nacked(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	struct ndp_tx_cb cb = { .path = 2, .suspect = 1 };
+
+	ndp_path_judge(np, &cb, 2, NDP_F_RTX);
+	KUNIT_EXPECT_EQ(test, np->peer->path[1].losses, 0);
+}
+
+/* Loses all: each time longer, but not for longer than the bound. */
+static void ndp_path_test_lost_bound(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	struct ndp_score *s = &np->peer->path[2].data;
+	u64 first;
+	int i, k;
+
+	for (i = 0; i < 40; i++)
+		ndp_path_good(np, i % 4);
+	ndp_path_lost(np, 2);
+	KUNIT_EXPECT_EQ(test, s->state, NDP_PATH_OUT);
+	first = s->out_ns;
+	for (k = 0; k < 20; k++) {
+		s->state = NDP_PATH_PROBED;
+		/* In use meanwhile are the others; that makes the next time no shorter. */
+		for (i = 0; i < 4 * NDP_SCORE_WINDOW; i++)
+			ndp_path_good(np, i % 2);
+		ndp_path_lost(np, 2);
+		KUNIT_EXPECT_EQ(test, s->out_ns,
+				min(first << min(k + 1, NDP_OUT_DOUBLINGS), NDP_OUT_LOST_MAX));
+	}
+}
+
+/* A packet that somebody waits for is a probe late, and one that is not answered never. */
+static void ndp_path_test_who_probes(struct kunit *test)
+{
+	struct ndp_score s = {
+		.level = 3, .state = NDP_PATH_OUT, .out_ns = NDP_OUT_MIN, .until = 1000,
+	};
+
+	KUNIT_EXPECT_EQ(test, ndp_path_due(&s, NDP_PATH_PROBE), 1000);
+	KUNIT_EXPECT_EQ(test, ndp_path_due(&s, NDP_PATH_PROBE_LATE), 1000 + 8 * NDP_OUT_MIN);
+	KUNIT_EXPECT_EQ(test, ndp_path_due(&s, NDP_PATH_NO_PROBE), U64_MAX);
+	s.level = NDP_OUT_DOUBLINGS;
+	s.out_ns = NDP_OUT_LOST_MAX;
+	KUNIT_EXPECT_EQ(test, ndp_path_due(&s, NDP_PATH_PROBE_LATE), 1000 + NDP_OUT_MAX);
+}
+
+/* DATA that nothing was heard of is no good news; of answers there is no other. */
+static void ndp_path_test_silence(struct kunit *test)
+{
+	struct ndp_sock *np = ndp_path_test_sock(test, 4);
+	struct ndp_path *path = &np->peer->path[2];
+	int used[4], i;
+
+	path->data.state = NDP_PATH_PROBED;
+	path->data.until = 1;
+	path->data.out_ns = NSEC_PER_SEC;
+	path->control = path->data;
+	ndp_path_use(np, 10, used);
+	KUNIT_EXPECT_EQ(test, used[2], 1);
+	KUNIT_EXPECT_EQ(test, path->data.state, NDP_PATH_PROBED);
+	KUNIT_EXPECT_EQ(test, path->probes, 1);
+	for (i = 0; i < 4; i++)
+		ndp_path_next(np, true, NDP_PATH_NO_PROBE);
+	KUNIT_EXPECT_EQ(test, path->control.state, NDP_PATH_USED);
 }
 
 static struct kunit_case ndp_path_cases[] = {
@@ -331,7 +415,11 @@ static struct kunit_case ndp_path_cases[] = {
 	KUNIT_CASE(ndp_path_test_fewer),
 	KUNIT_CASE(ndp_path_test_not_scored),
 	KUNIT_CASE(ndp_path_test_probes),
-	KUNIT_CASE(ndp_path_test_opening),
+	KUNIT_CASE(ndp_path_test_judge),
+	KUNIT_CASE(ndp_path_test_nacked),
+	KUNIT_CASE(ndp_path_test_lost_bound),
+	KUNIT_CASE(ndp_path_test_who_probes),
+	KUNIT_CASE(ndp_path_test_silence),
 	KUNIT_CASE(ndp_path_test_outlier),
 	KUNIT_CASE(ndp_path_test_left_out),
 	KUNIT_CASE(ndp_path_test_all_out),

@@ -10,15 +10,15 @@
  *
  * Lifetime.  A connection joins its peer when it gets its addresses, and leaves it when it
  * is forgotten, or when the socket's mark, device or user changes.  A peer that no
- * connection has is kept for NDP_PEER_IDLE if a round trip was ever measured, at most
- * net.ndp.peers_max of them; beyond that the one that has been idle the longest goes.  So
- * openings under forged addresses leave nothing.  When the configuration of paths changes,
+ * connection has is kept for NDP_PEER_IDLE if a round trip was ever measured or a path scored,
+ * at most net.ndp.peers_max of them; beyond that the one that has been idle the longest goes.
+ * So openings under forged addresses leave nothing.  When the configuration of paths changes,
  * connections keep the peer that they have and new ones get another.
  *
  * Locks.  ndp_net.peer_lock guards the table against writers, all idle peers and
  * @hashed; ndp_peer.lock what was learnt.  Both are innermost and not nested.
  *
- * Memory: 104 bytes a path and 200 a peer, 4 KiB with 32 paths.
+ * Memory: 112 bytes a path and 200 a peer, 4 KiB with 32 paths.
  *
  * Non-goals: what becomes of packets on a path (path.c).
  */
@@ -266,7 +266,7 @@ static void ndp_peer_retire(struct ndp_net *nn, struct ndp_peer *peer)
 
 	list_add_tail(&peer->idle, &nn->idle_peers);
 	WRITE_ONCE(nn->n_idle_peers, nn->n_idle_peers + 1);
-	if (!peer->hashed || !READ_ONCE(peer->srtt_ns)) {
+	if (!peer->hashed || (!READ_ONCE(peer->srtt_ns) && !peer->control.good)) {
 		ndp_peer_forget(nn, peer);
 		return;
 	}
@@ -396,7 +396,7 @@ void ndp_peer_follow(struct ndp_sock *np)
 		return;
 	/* Options look whether there is one, without the lock. */
 	WRITE_ONCE(np->peer, peer);
-	memset(np->answers, 0, sizeof(np->answers));
+	ndp_path_answers_forget(np);
 	ndp_peer_put(nn, old);
 }
 

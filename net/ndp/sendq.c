@@ -152,7 +152,7 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
 bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq)
 {
 	struct sk_buff *skb = ndp_tx_first(&np->flight);
-	const struct ndp_tx_cb *cb;
+	struct ndp_tx_cb *cb;
 
 	if (!skb)
 		return false;
@@ -160,7 +160,7 @@ bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq)
 	if ((s32)(cb->tx_seq - tx_seq) >= 0 || cb->local_drop ||
 	    ndp_tx_still_local(np, cb))
 		return false;
-	ndp_path_lost(np, cb->path);
+	ndp_path_suspect(np, cb);
 	ndp_tx_lost(np, skb);
 	return true;
 }

@@ -88,6 +88,7 @@ static void ndp_sock_destruct(struct sock *sk)
 	ndp_conn_purge(np);
 	ndp_peer_leave(np);
 	kfree(np->tomb);
+	kfree(np->answers_many);
 	kfree(np->early_map);
 	ndp_transport_put(np->tp);
 	sk_mem_reclaim_final(sk);
@@ -108,6 +109,7 @@ static void ndp_sock_init(struct ndp_sock *np)
 	spin_lock_init(&np->lock);
 	np->tomb = NULL;
 	np->early_map = NULL;
+	np->answers_many = NULL;
 	INIT_HLIST_NODE(&np->bind_node);
 	INIT_HLIST_NODE(&np->listen_node);
 	np->bound = false;

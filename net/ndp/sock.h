@@ -77,6 +77,8 @@ struct ndp_sock {
 	bool			unordered;
 	/** @early_map: packets of messages that have overtaken others (overtake.c) */
 	unsigned long		*early_map;
+	/** @answers_many: by which paths packets were answered, NDP_ANSWERED of them; or NULL */
+	struct ndp_answered	*answers_many;
 	/** @accepts: listener: a bit for each transport that it takes, 0: all */
 	u32			accepts;
 	/** @iw_opt: NDP_IW */
@@ -228,8 +230,8 @@ struct ndp_sock {
 	u32			sendq_bytes;
 	/** @isn: first PSN */
 	u32			isn;
-	/** @large_in: large packets acknowledged, modulo 2^16 */
-	u16			large_in;
+	/** @large_in: large packets acknowledged, modulo 2^8 */
+	u8			large_in;
 	/** @small_level: doublings of the time for which packets stay small next */
 	u8			small_level;
 	/** @more: the application is in the middle of a write */
@@ -251,10 +253,6 @@ struct ndp_sock {
 	bool			held_back;
 	/** @sendq: written, not numbered */
 	struct sk_buff_head	sendq;
-	/** @opening_path: of a packet that was lost before the peer was heard */
-	u16			opening_path;
-	/** @opening_lost: there was one */
-	bool			opening_lost;
 	/** @tail_probed: the tail was probed, and nothing was acknowledged since (order.c) */
 	bool			tail_probed;
 	/** @order: what the order of answers has told */
@@ -323,8 +321,8 @@ struct ndp_sock {
 	bool			window_shut;
 	/** @control_round: and of everything else */
 	struct ndp_round	control_round;
-	/** @answers: by which paths the latest packets were answered */
-	struct ndp_answered	answers[NDP_ANSWERED];
+	/** @answers: by which paths the latest packets were answered, while these are few */
+	struct ndp_answered	answers[NDP_ANSWERED_FEW];
 
 	/* What the connection counts, and the transport's own. */
 	/** @counters: for NDP_INFO */

@@ -24,7 +24,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	/* A packet that a switch returned was not lost. */
 	if (!cb->local_drop && !cb->bounced) {
-		ndp_path_lost(np, cb->path);
+		ndp_path_suspect(np, cb);
 		ndp_tp_lost(np, cb);
 		ndp_mtu_lost(np, skb);
 	}

@@ -20,6 +20,9 @@
  * - One that has not been verified after NDP_GIVE_UP is ended without a word; while its
  *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
  *
+ * - Of an unverified peer it is not believed which path loses our answers (path.c).  One whose
+ *   packets come again is challenged at once.
+ *
  * Whoever had to be challenged or was held back is given a token: a number that proves
  * its address in later connections, as TCP Fast Open's cookie does.  The initiator keeps
  * it and shows it beside its next first window to that host, so that only the first large
@@ -90,7 +93,6 @@ void ndp_verified(struct ndp_sock *np, bool challenged)
 	bool give = challenged || np->held_back;
 
 	ndp_unverified_end(np);
-	ndp_path_heard(np);
 	if (give)
 		ndp_send_cookie(np, ndp_token_make(nn, &np->daddr), NDP_F_TOKEN);
 }

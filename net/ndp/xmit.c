@@ -129,10 +129,10 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 }
 
 /* The path of a control packet. */
-static u16 ndp_control_path(struct ndp_sock *np)
+static u16 ndp_control_path(struct ndp_sock *np, enum ndp_path_use use)
 {
 	ndp_peer_follow(np);
-	return ndp_path_next(np, true);
+	return ndp_path_next(np, true, use);
 }
 
 /*
@@ -140,17 +140,22 @@ static u16 ndp_control_path(struct ndp_sock *np)
  * answered before, in vain: it is by other paths, and so is what would take one that loses
  * answers.
  */
-static u16 ndp_answer_path(struct ndp_sock *np, u16 echo_path, u8 flags)
+static u16 ndp_answer_path(struct ndp_sock *np, enum ndp_type type, u16 echo_path, u8 flags)
 {
+	enum ndp_path_use use = NDP_PATH_NO_PROBE;
 	u16 pathno;
 
+	/* That an ACK was lost is heard when its packet comes again. */
+	if (type == NDP_ACK)
+		use = np->rcv_last ? NDP_PATH_PROBE_LATE : NDP_PATH_PROBE;
+
 	if (!np->tp->echo || flags & NDP_F_RTX)
-		return ndp_control_path(np);
+		return ndp_control_path(np, use);
 	ndp_peer_follow(np);
 	pathno = echo_path % np->peer->n;
 	if (READ_ONCE(np->peer->path[pathno].control.state) == NDP_PATH_USED)
 		return pathno;
-	return ndp_path_next(np, true);
+	return ndp_path_next(np, true, use);
 }
 
 /**
@@ -168,7 +173,7 @@ static u16 ndp_answer_path(struct ndp_sock *np, u16 echo_path, u8 flags)
 u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 		     u16 echo_path, __be32 origin)
 {
-	u16 pathno = ndp_control_path(np);
+	u16 pathno = ndp_control_path(np, NDP_PATH_NO_PROBE);
 	struct sk_buff *skb = ndp_make_control(np, type, flags, psn, pathno);
 	struct ndphdr *nh;
 
@@ -189,7 +194,8 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
  * @type:	NDP_ACK or NDP_NACK
  * @psn:	packet answered
  * @echo_path:	path that it took
- * @flags:	NDP_F_RTX, NDP_F_ECE or 0; those that are about the connection are added
+ * @flags:	NDP_F_RTX, NDP_F_AGAIN, NDP_F_ECE or 0; those that are about the connection are
+ *		added
  * @acks:	of ACK: all packets that it acknowledges, @psn among them; or NULL
  *
  * The transport stamps it with what it has to tell.
@@ -200,7 +206,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags, const struct ndp_acks *acks)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
-	u16 pathno = ndp_answer_path(np, echo_path, flags);
+	u16 pathno = ndp_answer_path(np, type, echo_path, flags);
 	struct ndphdr *nh;
 	struct sk_buff *skb;
 
@@ -282,7 +288,7 @@ void ndp_send_rst(struct ndp_sock *np)
  */
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 {
-	u16 pathno = ndp_control_path(np);
+	u16 pathno = ndp_control_path(np, NDP_PATH_NO_PROBE);
 	struct sk_buff *skb;
 
 	if (!np->answered)

@@ -318,7 +318,7 @@ struct live {
 	struct path	path;
 	union address	src;
 	__u32		uid, mark, ifindex, conns, srtt;
-	__u32		acks, nacks, losses, left_out, control_out;
+	__u32		acks, nacks, losses, answers_lost, probes, left_out, control_out;
 };
 
 /* What is shown of all hosts, and of which the last path was. */
@@ -361,6 +361,12 @@ static void read_live(const struct nlmsghdr *nlh, struct live *l)
 			break;
 		case NDP_A_LOSSES:
 			l->losses = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_ANSWERS_LOST:
+			l->answers_lost = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_PROBES:
+			l->probes = mnl_attr_get_u32(attr);
 			break;
 		case NDP_A_LEFT_OUT:
 			l->left_out = mnl_attr_get_u32(attr);
@@ -418,6 +424,7 @@ static void print_live_json(const struct live *l, bool first)
 	printf("%s{\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,", first ? "" : ",",
 	       address_text(&l->path.via, via), l->path.entropy, l->path.mark);
 	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,", l->acks, l->nacks, l->losses);
+	printf("\"answers_lost\":%u,\"probes\":%u,", l->answers_lost, l->probes);
 	printf("\"left_out_us\":%u,\"control_left_out_us\":%u}", l->left_out, l->control_out);
 }
 
@@ -429,6 +436,7 @@ static void print_live(const struct live *l)
 	if (l->path.has_mark)
 		printf(" mark %u", l->path.mark);
 	printf(" acks %u nacks %u losses %u", l->acks, l->nacks, l->losses);
+	printf(" answers-lost %u probes %u", l->answers_lost, l->probes);
 	if (l->left_out)
 		printf(" left-out %uus", l->left_out);
 	if (l->control_out)

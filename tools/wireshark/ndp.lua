@@ -55,6 +55,7 @@ local FLAGS = {
 	{ 0x08, of(DATA, FIN, COOKIE), "MSG", "of a socket of messages" },
 	{ 0x10, nil, "RTX", "a retransmission, or the answer to one" },
 	{ 0x20, nil, "BOUNCED", "returned to its sender" },
+	{ 0x40, of(ACK, NACK), "AGAIN", "answered before" },
 	{ 0x80, of(ACK, NACK), "ECE", "the packet answered had Congestion Experienced" },
 }
 local FLAGS_NDP = {

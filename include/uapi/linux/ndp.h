@@ -297,6 +297,8 @@ enum ndp_cmd {
  * @NDP_A_SOCK_MARK:	u32, routing mark of the sockets; absent: 0
  * @NDP_A_UID:		u32, user whose sockets they are
  * @NDP_A_SRTT:		u32, smoothed round-trip time, microseconds; 0: not measured
+ * @NDP_A_ANSWERS_LOST:	u32, of a path: answers lost on it, as far as is known
+ * @NDP_A_PROBES:	u32, of a path: packets that went along it to see whether it is back
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -316,6 +318,8 @@ enum ndp_attr {
 	NDP_A_SOCK_MARK,
 	NDP_A_UID,
 	NDP_A_SRTT,
+	NDP_A_ANSWERS_LOST,
+	NDP_A_PROBES,
 	__NDP_A_MAX,
 };
 

@@ -65,6 +65,7 @@ FIXTURE_SETUP(order)
 
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
+	/* Random paths that packets come late by would be used less (entropy.c). */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	for (i = 0; i < PATHS; i++)
 		ASSERT_EQ(0, shell("ndp path add %s entropy %d", world->address[FAR], 50000 + i));

@@ -432,7 +432,7 @@ static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send
 			mp->fresh--;
 	}
 	/* Where it was lost it could be lost again. */
-	if (what == NDP_SEND_LOST && mp->next == cb->path)
+	if (what == NDP_SEND_LOST && mp->next == ndp_path_index(cb->path))
 		mp->next = mprdma_random_path(np, mp);
 	if (cb->flags & NDP_F_LAST || !np->transport_at)
 		mprdma_set_timer(np, ktime_get_ns() + mprdma_patience(np));
@@ -644,7 +644,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 		return;
 	mp->heard_at = now;
 	mp->tries = 0;
-	mp->good = ndp_path_from_wire(np, nh->echo_path);
+	mp->good = ndp_path_index(ndp_path_from_wire(np, nh->echo_path));
 	mprdma_round(np, mp, now);
 	if (mprdma_judge(np, mp, nh, news)) {
 		mprdma_lose(np, mp, mp->ooh_seq - mp->lost_at);

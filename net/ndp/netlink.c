@@ -385,6 +385,7 @@ static int ndp_nl_put_path(struct sk_buff *skb, const struct ndp_path *path)
 	       nla_put_u32(skb, NDP_A_LOSSES, path->losses) ||
 	       nla_put_u32(skb, NDP_A_ANSWERS_LOST, path->answers_lost) ||
 	       nla_put_u32(skb, NDP_A_PROBES, path->probes) ||
+	       nla_put_u32(skb, NDP_A_REPLACED, path->replaced) ||
 	       (data_out && nla_put_u32(skb, NDP_A_LEFT_OUT, data_out)) ||
 	       (control_out && nla_put_u32(skb, NDP_A_CONTROL_OUT, control_out));
 }

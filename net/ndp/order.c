@@ -166,6 +166,8 @@ void ndp_order_late(struct ndp_sock *np, u32 psn)
  */
 void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, bool again)
 {
+	u16 i;
+
 	if (!np->tp->overtaken || ndp_is_unverified(np))
 		return;
 	if (again && cb->by_order)
@@ -176,19 +178,23 @@ void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, 
 	if (again && ktime_get_ns() - cb->sent_at < ndp_srtt(np) / 2)
 		return;
 	np->order.sent = max(np->order.sent, cb->sent_at);
-	if (path < NDP_ORDER_PATHS)
-		np->order.path[path] = max(np->order.path[path], cb->sent_at);
+	i = ndp_path_index(path);
+	/* What a path that was replaced has carried left before all that it carries now. */
+	if (i < NDP_ORDER_PATHS && ndp_path_is_current(np->peer, path))
+		np->order.path[i] = max(np->order.path[i], cb->sent_at);
 }
 
 /* Has a packet been acknowledged that can only come before this one if this one is lost? */
 static bool ndp_order_is_lost(const struct ndp_sock *np, const struct ndp_tx_cb *cb, u64 slack)
 {
+	u16 i = ndp_path_index(cb->path);
+
 	/* One that is lost again and again is none that waiting less would help. */
 	slack <<= cb->by_order;
 	if (cb->sent_at + 2 * slack <= np->order.sent)
 		return true;
-	return cb->path < NDP_ORDER_PATHS &&
-	       cb->sent_at + slack <= np->order.path[cb->path];
+	return i < NDP_ORDER_PATHS && cb->sent_at + slack <= np->order.path[i] &&
+	       ndp_path_is_current(np->peer, cb->path);
 }
 
 static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)

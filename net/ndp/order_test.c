@@ -128,6 +128,27 @@ static void ndp_order_test_many_paths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
+/* A path that was replaced is another: by order it tells nothing sooner than another would. */
+static void ndp_order_test_replaced(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *c, *d;
+	u16 fresh;
+
+	t->np->peer->path[1].gen++;
+	fresh = ndp_path_number(t->np->peer, 1);
+	c = ndp_order_test_send(test, t, fresh, 1);
+	/* The old one tells of itself no more. */
+	ndp_order_test_ack(t, b, 1, false);
+	ndp_order_test_ack(t, c, fresh, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	d = ndp_order_test_send(test, t, fresh, 2);
+	ndp_order_test_ack(t, d, fresh, false);
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
+}
+
 /* A header has overtaken: it tells nothing of what is whole, and that such may come late. */
 static void ndp_order_test_trimmed(struct kunit *test)
 {
@@ -286,6 +307,7 @@ static struct kunit_case ndp_order_cases[] = {
 	KUNIT_CASE(ndp_order_test_path),
 	KUNIT_CASE(ndp_order_test_paths),
 	KUNIT_CASE(ndp_order_test_many_paths),
+	KUNIT_CASE(ndp_order_test_replaced),
 	KUNIT_CASE(ndp_order_test_trimmed),
 	KUNIT_CASE(ndp_order_test_fin),
 	KUNIT_CASE(ndp_order_test_again),

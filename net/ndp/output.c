@@ -112,11 +112,14 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 		return min_t(u16, np->tp->pick_path(np, cb), np->peer->n - 1);
 	if (np->flight_pkts >= NDP_PATH_PROBE_FLIGHT && !(cb->flags & NDP_F_LAST))
 		use = NDP_PATH_PROBE;
-	pathno = ndp_path_next(np, false, use);
+	/* Nobody may ever tell what became of the last transmission. */
+	if (cb->rtx && ndp_path_is_current(np->peer, cb->path))
+		ndp_entropy_lost(np->peer, ndp_path_index(cb->path));
+	pathno = ndp_entropy_next(np, !cb->pulled, use);
 
 	/* A retransmission takes another path (section 3.2.3). */
-	if (cb->rtx && pathno == cb->path && np->peer->n > 1)
-		pathno = ndp_path_next(np, false, use);
+	if (cb->rtx && ndp_path_number(np->peer, pathno) == cb->path && np->peer->n > 1)
+		pathno = ndp_entropy_next(np, true, use);
 	return pathno;
 }
 
@@ -209,18 +212,19 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	struct ndphdr *nh;
 	bool rides = false;
 	int err = -ENOMEM;
-	u16 pathno;
+	u16 pathno, number;
 
 	if (!np->opened)
 		ndp_token_show(np);
 	pathno = ndp_pick_path(np, cb);
+	number = ndp_path_number(np->peer, pathno);
 	out = ndp_tx_copy(np, skb);
 	if (out) {
 		if (skb->len)
 			*(__be32 *)skb_push(out, NDP_CRC_LEN) = cb->crc;
 		nh = ndp_put_header(np, out, cb->fin ? NDP_FIN : NDP_DATA,
 				    ndp_data_flags(np, skb, pushed), cb->psn,
-				    pathno);
+				    number);
 		nh->len = htons(skb->len);
 		nh->window = htonl(ndp_behind(np));
 		nh->origin = ndp_hdr_origin(np->tp->id, cb->psn - np->isn);
@@ -233,7 +237,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (rides && !err)
 		ndp_ack_rode(np);
-	cb->path = pathno;
+	cb->path = number;
 	cb->local_drop = !!err;
 	cb->limited = !!limit;
 	cb->refused = 0;

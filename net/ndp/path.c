@@ -84,10 +84,10 @@ bool ndp_path_tells(const struct ndp_sock *np)
 	return np->answered && !np->unverified_at;
 }
 
-/* And about this one?  It may be of an earlier peer, of which few packets are left. */
-static bool ndp_path_is_scored(const struct ndp_sock *np, u16 i)
+/* And about this one?  It may be none any more, of which few packets are left. */
+static bool ndp_path_is_scored(const struct ndp_sock *np, u16 number)
 {
-	return ndp_path_tells(np) && i < np->peer->n;
+	return ndp_path_tells(np) && ndp_path_is_current(np->peer, number);
 }
 
 /*
@@ -192,16 +192,17 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 /**
  * ndp_path_good - DATA has arrived whole
  * @np:		connection
- * @i:		path that it took
+ * @number:	path that it took
  *
  * Context of this and those below: np->lock held, softirqs off.
  */
-void ndp_path_good(struct ndp_sock *np, u16 i)
+void ndp_path_good(struct ndp_sock *np, u16 number)
 {
 	struct ndp_peer *peer = np->peer;
+	u16 i = ndp_path_index(number);
 	struct ndp_path *path = &peer->path[i];
 
-	if (!ndp_path_is_scored(np, i))
+	if (!ndp_path_is_scored(np, number))
 		return;
 	spin_lock(&peer->lock);
 	path->acks++;
@@ -209,36 +210,43 @@ void ndp_path_good(struct ndp_sock *np, u16 i)
 	if (path->data.state == NDP_PATH_PROBED)
 		WRITE_ONCE(path->data.state, NDP_PATH_USED);
 	ndp_path_is_good(peer, false, i);
+	ndp_entropy_whole(peer, i);
 	spin_unlock(&peer->lock);
 }
 
 /**
  * ndp_path_trimmed - DATA was trimmed, or its header returned
  * @np:		connection
- * @i:		path that it took
+ * @number:	path that it took
  */
-void ndp_path_trimmed(struct ndp_sock *np, u16 i)
+void ndp_path_trimmed(struct ndp_sock *np, u16 number)
 {
 	struct ndp_peer *peer = np->peer;
+	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_is_scored(np, i))
+	if (!ndp_path_is_scored(np, number))
 		return;
 	spin_lock(&peer->lock);
 	peer->path[i].nacks++;
-	ndp_path_is_bad(np, false, i, false);
+	if (ndp_entropy_trimmed(peer, i))
+		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
+	else
+		ndp_path_is_bad(np, false, i, false);
 	spin_unlock(&peer->lock);
 }
 
 /* DATA did not arrive. */
-static void ndp_path_lost(struct ndp_sock *np, u16 i)
+static void ndp_path_lost(struct ndp_sock *np, u16 number)
 {
 	struct ndp_peer *peer = np->peer;
+	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_is_scored(np, i))
+	if (!ndp_path_is_scored(np, number))
 		return;
 	spin_lock(&peer->lock);
 	peer->path[i].losses++;
 	ndp_path_is_bad(np, false, i, true);
+	ndp_entropy_lost(peer, i);
 	spin_unlock(&peer->lock);
 }
 
@@ -251,8 +259,16 @@ static void ndp_path_lost(struct ndp_sock *np, u16 i)
  */
 void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb)
 {
-	cb->suspect = cb->path;
+	cb->suspect = ndp_path_index(cb->path);
+	cb->suspect_gen = ndp_path_gen(cb->path);
 	cb->suspected = 1;
+}
+
+/* Is a path the one that a packet remembers?  A packet has room for one bit of the generation. */
+static bool ndp_path_is_suspect(const struct ndp_tx_cb *cb, u16 number)
+{
+	return ndp_path_index(number) == cb->suspect &&
+	       (ndp_path_gen(number) & 1) == cb->suspect_gen;
 }
 
 /**
@@ -266,11 +282,18 @@ void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb)
  */
 void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags)
 {
+	u16 now;
+
 	if (!cb->suspected)
 		return;
 	cb->suspected = 0;
-	if (flags & NDP_F_RTX && !(flags & NDP_F_AGAIN) && path != cb->suspect)
-		ndp_path_lost(np, cb->suspect);
+	if (!(flags & NDP_F_RTX) || flags & NDP_F_AGAIN || ndp_path_is_suspect(cb, path) ||
+	    cb->suspect >= np->peer->n)
+		return;
+	/* One that was replaced meanwhile is gone. */
+	now = ndp_path_number(np->peer, cb->suspect);
+	if (ndp_path_is_suspect(cb, now))
+		ndp_path_lost(np, now);
 }
 
 /* Where it is remembered by which path a packet was answered. */
@@ -487,11 +510,20 @@ static u16 ndp_round_next(struct ndp_round *round, u16 n)
 	return ndp_round_at(round->seed, round->pos++, n);
 }
 
-/*
- * May a packet go along a path now?  Who is not scored would probe in vain.  One that nobody
- * has answered, by any path in use, tries those as well that others left out: they may be back.
+/**
+ * ndp_path_may_take - may a packet go along a path now?
+ * @np:		connection
+ * @control:	of anything but DATA
+ * @i:		index of the path
+ * @use:	may the packet go to see whether a path is back?
+ *
+ * Who is not scored would probe in vain.  One that nobody has answered, by any path in
+ * use, tries those as well that others left out: they may be back.
+ *
+ * Context: np->lock held, softirqs off.
+ * Return: yes; then one does.
  */
-static bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
+bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
 {
 	const struct ndp_score *s = ndp_path_score(np->peer, control, i);
 
@@ -539,7 +571,7 @@ struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 	return (struct ndp_flow) {
 		.saddr = key->saddr,
 		.daddr = path->daddr,
-		.sport = path->sport,
+		.sport = READ_ONCE(path->sport),
 		.mark = path->mark ?: key->mark,
 		.oif = key->oif,
 		.uid = KUIDT_INIT(key->uid),
@@ -556,6 +588,11 @@ static struct dst_entry *ndp_path_route(struct ndp_sock *np, struct ndp_path *pa
 
 	dst = ndp_ip_route(sock_net(sk), sk, &flow);
 	spin_lock(&np->peer->lock);
+	/* Was it replaced meanwhile?  Then this is the route of one packet, and not the path's. */
+	if (flow.sport != path->sport) {
+		spin_unlock(&np->peer->lock);
+		return dst;
+	}
 	old = rcu_dereference_protected(path->dst, lockdep_is_held(&np->peer->lock));
 	if (IS_ERR(dst)) {
 		RCU_INIT_POINTER(path->dst, NULL);

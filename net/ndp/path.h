@@ -116,7 +116,8 @@ struct ndp_score {
 /**
  * struct ndp_path - one way to the peer
  * @daddr:	peer's address or alias that selects it
- * @sport:	UDP source port, the ECMP entropy
+ * @sport:	UDP source port, the ECMP entropy; read without the lock
+ * @gen:	how often that was replaced, modulo 256; read without the lock
  * @mark:	routing mark, 0 for the socket's
  * @hash:	random: which flow of the host its packets belong to (skb_get_hash())
  * @cookie:	to check @dst by
@@ -127,12 +128,14 @@ struct ndp_score {
  * @losses:	packets lost on it
  * @answers_lost: answers lost on it
  * @probes:	times that a packet went along it to see whether it is back
+ * @replaced:	how often it got a fresh port (entropy.c)
  * @data:	DATA of late
  * @control:	answers of late; what was not heard to be lost is good
  */
 struct ndp_path {
 	struct in6_addr		daddr;
 	__be16			sport;
+	u8			gen;
 	u32			mark;
 	u32			hash;
 	u32			cookie;
@@ -143,6 +146,7 @@ struct ndp_path {
 	u32			losses;
 	u32			answers_lost;
 	u32			probes;
+	u32			replaced;
 	struct ndp_score	data;
 	struct ndp_score	control;
 };
@@ -189,6 +193,11 @@ struct ndp_peer_key {
  * @idle_since:	since when that is so, ktime_get_ns()
  * @rcu:	for lookups
  * @n:		how many paths
+ * @recycles:	they are random, and DATA uses again what did well (entropy.c)
+ * @keeps_ports: but none is replaced any more
+ * @turn:	where the next search for such a path begins
+ * @ready:	paths whose last packet came whole, and those that are left out
+ * @spare:	paths that are not used yet, or were trimmed
  * @lock:	guards all below; the writing of it where it is read without
  * @srtt_ns:	smoothed RTT of all its connections, 0 without a sample
  * @rttvar_ns:	its deviation
@@ -197,6 +206,7 @@ struct ndp_peer_key {
  * @order_shift: part of @rto_ns that packets may come out of order by (order.c); read without
  *		the lock
  * @order_proven: losses found by that which were some, since it changed
+ * @earned:	packets that arrived whole and were not spent on fresh ports yet
  * @probed:	path that DATA was sent along last to see whether it is back
  * @data:	tally of DATA
  * @control:	tally of answers
@@ -213,6 +223,11 @@ struct ndp_peer {
 	u64			idle_since;
 	struct rcu_head		rcu;
 	u16			n;
+	bool			recycles;
+	bool			keeps_ports;
+	u16			turn;
+	DECLARE_BITMAP(ready, NDP_PATHS_MAX);
+	DECLARE_BITMAP(spare, NDP_PATHS_MAX);
 
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	u64			srtt_ns;
@@ -221,11 +236,41 @@ struct ndp_peer {
 	u32			mtu;
 	u8			order_shift;
 	u8			order_proven;
+	u8			earned;
 	u16			probed;
 	struct ndp_tally	data;
 	struct ndp_tally	control;
 	struct ndp_path		path[];
 };
+
+/*
+ * A path's number tells its place from 0 on, its index, and in the upper byte which of the ports
+ * that it has had (entropy.c).
+ */
+static inline u16 ndp_path_number(const struct ndp_peer *peer, u16 i)
+{
+	BUILD_BUG_ON(NDP_PATHS_MAX != 256);
+	return READ_ONCE(peer->path[i].gen) << 8 | i;
+}
+
+static inline u16 ndp_path_index(u16 number)
+{
+	return number % NDP_PATHS_MAX;
+}
+
+/* How often it had been replaced, modulo 256. */
+static inline u8 ndp_path_gen(u16 number)
+{
+	return number / NDP_PATHS_MAX;
+}
+
+/* Is a number that of a path as it is now?  It may be of an earlier peer (ndp_peer_follow()). */
+static inline bool ndp_path_is_current(const struct ndp_peer *peer, u16 number)
+{
+	u16 i = ndp_path_index(number);
+
+	return i < peer->n && ndp_path_number(peer, i) == number;
+}
 
 /**
  * struct ndp_round - a connection's place in a permutation of the paths
@@ -291,9 +336,10 @@ void ndp_peer_walk(struct rhashtable_iter *walk,
 
 /* path.c */
 bool ndp_path_tells(const struct ndp_sock *np);
+bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use);
 u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use);
-void ndp_path_good(struct ndp_sock *np, u16 i);
-void ndp_path_trimmed(struct ndp_sock *np, u16 i);
+void ndp_path_good(struct ndp_sock *np, u16 number);
+void ndp_path_trimmed(struct ndp_sock *np, u16 number);
 void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb);
 void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags);
 bool ndp_path_has_answered(struct ndp_sock *np, u32 psn);
@@ -303,6 +349,15 @@ void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
+
+/* entropy.c */
+__be16 ndp_entropy_random(void);
+void ndp_entropy_init(struct ndp_peer *peer);
+void ndp_entropy_keep(struct ndp_sock *np);
+void ndp_entropy_whole(struct ndp_peer *peer, u16 i);
+bool ndp_entropy_trimmed(struct ndp_peer *peer, u16 i);
+void ndp_entropy_lost(struct ndp_peer *peer, u16 i);
+u16 ndp_entropy_next(struct ndp_sock *np, bool pushed, enum ndp_path_use use);
 
 /* order.c */
 void ndp_order_init(struct ndp_peer *peer);

@@ -37,12 +37,13 @@ struct ndp_tx_cb {
 	u32			psn;
 	u32			tx_seq;
 	__be32			crc;
-	u16			path;		/* that it took last */
-	u8			suspect;	/* that before, if @suspected */
+	u16			path;		/* number of that it took last */
+	u8			suspect;	/* index of that before, if @suspected */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
 	u8			large_in;	/* as it was at the last timeout; see mtu.c */
 	u8			timeouts : 6,	/* while no large packet arrived */
-				suspected : 1;	/* that had no answer (path.c) */
+				suspected : 1,	/* that had no answer (path.c) */
+				suspect_gen : 1; /* the last bit of that path's generation */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
 				timed_out : 1,	/* once, or more often */

@@ -61,6 +61,7 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_LOST_ORDER] = "LostByOrder",
 	[NDP_STAT_SPURIOUS_ORDER] = "SpuriousByOrder",
 	[NDP_STAT_TAIL_PROBES] = "TailProbes",
+	[NDP_STAT_ENTROPY_REPLACED] = "EntropyReplaced",
 	[NDP_STAT_MTU_HOLE] = "MtuHole",
 	[NDP_STAT_GIVEN_UP] = "GivenUp",
 	[NDP_STAT_ORPHANS_STALLED] = "OrphansStalled",

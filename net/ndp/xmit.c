@@ -88,14 +88,14 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
  * @type:	what it is
  * @flags:	&enum ndp_flags
  * @psn:	its number
- * @pathno:	path that it will take
+ * @number:	of the path that it will take; of control packets its index will do
  *
  * Context: np->lock held.
  * Return: the header.
  */
 struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 			      enum ndp_type type, u8 flags, u32 psn,
-			      u16 pathno)
+			      u16 number)
 {
 	struct ndphdr *nh = skb_push(skb, sizeof(*nh));
 
@@ -105,7 +105,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 	nh->dport = np->inet.inet_dport;
 	nh->conn_id = np->entry.key.conn_id;
 	nh->psn = htonl(psn);
-	nh->path = ndp_path_to_wire(np, pathno);
+	nh->path = ndp_path_to_wire(np, number);
 	nh->len = 0;
 	nh->pull = 0;
 	nh->window = 0;

@@ -318,7 +318,7 @@ struct live {
 	struct path	path;
 	union address	src;
 	__u32		uid, mark, ifindex, conns, srtt;
-	__u32		acks, nacks, losses, answers_lost, probes, left_out, control_out;
+	__u32		acks, nacks, losses, answers_lost, probes, replaced, left_out, control_out;
 };
 
 /* What is shown of all hosts, and of which the last path was. */
@@ -367,6 +367,9 @@ static void read_live(const struct nlmsghdr *nlh, struct live *l)
 			break;
 		case NDP_A_PROBES:
 			l->probes = mnl_attr_get_u32(attr);
+			break;
+		case NDP_A_REPLACED:
+			l->replaced = mnl_attr_get_u32(attr);
 			break;
 		case NDP_A_LEFT_OUT:
 			l->left_out = mnl_attr_get_u32(attr);
@@ -424,7 +427,8 @@ static void print_live_json(const struct live *l, bool first)
 	printf("%s{\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,", first ? "" : ",",
 	       address_text(&l->path.via, via), l->path.entropy, l->path.mark);
 	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,", l->acks, l->nacks, l->losses);
-	printf("\"answers_lost\":%u,\"probes\":%u,", l->answers_lost, l->probes);
+	printf("\"answers_lost\":%u,\"probes\":%u,\"replaced\":%u,", l->answers_lost,
+	       l->probes, l->replaced);
 	printf("\"left_out_us\":%u,\"control_left_out_us\":%u}", l->left_out, l->control_out);
 }
 
@@ -437,6 +441,8 @@ static void print_live(const struct live *l)
 		printf(" mark %u", l->path.mark);
 	printf(" acks %u nacks %u losses %u", l->acks, l->nacks, l->losses);
 	printf(" answers-lost %u probes %u", l->answers_lost, l->probes);
+	if (l->replaced)
+		printf(" replaced %u", l->replaced);
 	if (l->left_out)
 		printf(" left-out %uus", l->left_out);
 	if (l->control_out)

@@ -299,6 +299,7 @@ enum ndp_cmd {
  * @NDP_A_SRTT:		u32, smoothed round-trip time, microseconds; 0: not measured
  * @NDP_A_ANSWERS_LOST:	u32, of a path: answers lost on it, as far as is known
  * @NDP_A_PROBES:	u32, of a path: packets that went along it to see whether it is back
+ * @NDP_A_REPLACED:	u32, how often a random path got a fresh UDP source port
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -320,6 +321,7 @@ enum ndp_attr {
 	NDP_A_SRTT,
 	NDP_A_ANSWERS_LOST,
 	NDP_A_PROBES,
+	NDP_A_REPLACED,
 	__NDP_A_MAX,
 };
 

@@ -22,6 +22,7 @@
  *
  * Non-goals: what becomes of packets on a path (path.c).
  */
+#include <compat/rhashtable.h>
 #include <net/dst.h>
 #include "sock.h"
 
@@ -420,7 +421,7 @@ void ndp_peer_walk(struct rhashtable_iter *walk,
 	struct ndp_peer *peer;
 	u32 n = 0;
 
-	rhashtable_walk_start(walk);
+	compat_rhashtable_walk_start(walk);
 	for (peer = rhashtable_walk_peek(walk); peer; peer = rhashtable_walk_next(walk)) {
 		if (!IS_ERR(peer) && visit(peer, arg))
 			break;
@@ -428,7 +429,7 @@ void ndp_peer_walk(struct rhashtable_iter *walk,
 			continue;
 		rhashtable_walk_stop(walk);
 		cond_resched();
-		rhashtable_walk_start(walk);
+		compat_rhashtable_walk_start(walk);
 	}
 	rhashtable_walk_stop(walk);
 }

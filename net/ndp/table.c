@@ -9,6 +9,7 @@
  *
  * Non-goals: when an entry comes and goes (conn.c, timewait.c).
  */
+#include <compat/rhashtable.h>
 #include "sock.h"
 
 static struct rhashtable ndp_table;
@@ -141,7 +142,7 @@ void ndp_table_walk(struct rhashtable_iter *walk, int (*visit)(struct ndp_entry 
 	struct ndp_entry *e;
 	u32 n = 0;
 
-	rhashtable_walk_start(walk);
+	compat_rhashtable_walk_start(walk);
 	for (e = rhashtable_walk_peek(walk); e; e = rhashtable_walk_next(walk)) {
 		if (!IS_ERR(e) && visit(e, arg))
 			break;
@@ -149,7 +150,7 @@ void ndp_table_walk(struct rhashtable_iter *walk, int (*visit)(struct ndp_entry 
 			continue;
 		rhashtable_walk_stop(walk);
 		cond_resched();
-		rhashtable_walk_start(walk);
+		compat_rhashtable_walk_start(walk);
 	}
 	rhashtable_walk_stop(walk);
 }

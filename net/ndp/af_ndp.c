@@ -536,16 +536,12 @@ static int __init ndp_init(void)
 	err = ndp_sock_register();
 	if (err)
 		goto err_netlink;
-	err = ndp_diag_init();
-	if (err)
-		goto err_sock;
 	err = sock_register(&ndp_proto_family);
 	if (err)
-		goto err_diag;
+		goto err_sock;
+	ndp_diag_init();
 	return 0;
 
-err_diag:
-	ndp_diag_exit();
 err_sock:
 	ndp_sock_unregister();
 err_netlink:

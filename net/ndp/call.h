@@ -18,6 +18,19 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 		       int flags);
 
 /* stream.c */
+
+/**
+ * struct ndp_queued - bytes that wait in a connection's queues
+ * @in:		can be read, or wait behind a part of another message
+ * @out:	were written, and are not acknowledged
+ * @unsent:	of these, were not sent yet
+ */
+struct ndp_queued {
+	u32	in;
+	u32	out;
+	u32	unsent;
+};
+
 int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
@@ -41,7 +54,7 @@ void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 		  struct sk_buff **stamped);
 void ndp_open_now(struct ndp_sock *np);
 __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait);
-u32 ndp_outq(struct ndp_sock *np, bool unsent_only);
+struct ndp_queued ndp_queued(struct ndp_sock *np);
 int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 /* message.c */
@@ -50,6 +63,7 @@ int ndp_msg_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		    int flags);
 
 /* option.c */
+u8 ndp_info_state(const struct ndp_sock *np);
 void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info);
 int ndp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen);
@@ -64,7 +78,7 @@ void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info);
 void ndp_keepalive(struct sock *sk, int on);
 
 /* diag.c */
-int ndp_diag_init(void);
+void ndp_diag_init(void);
 void ndp_diag_exit(void);
 
 /* netlink.c */

@@ -43,12 +43,13 @@ static void ndp_diag_describe(struct ndp_diag_msg *m, struct sock *sk, const str
 	bool listens = info->state == NDP_ST_LISTEN;
 	struct ndp_sock *np = ndp_sk(sk);
 	struct in6_addr src = listens ? ndp_bound_addr(sk) : np->saddr;
+	struct ndp_queued queued;
 
 	memset(m, 0, sizeof(*m));
 	m->family = sk->sk_family;
-	/* A socket of IPv6 may speak IPv4. */
-	if (!listens)
-		m->family = ndp_is_ip4(&np->daddr) ? AF_INET : AF_INET6;
+	/* A socket of IPv6 may speak IPv4, or listen for that alone. */
+	if (ndp_is_ip4(listens ? &src : &np->daddr))
+		m->family = AF_INET;
 	m->state = info->state;
 	m->type = sk->sk_type;
 	m->sport = inet_sk(sk)->inet_sport;
@@ -64,8 +65,9 @@ static void ndp_diag_describe(struct ndp_diag_msg *m, struct sock *sk, const str
 	}
 	m->dport = inet_sk(sk)->inet_dport;
 	ndp_diag_address(m->dst, &np->daddr);
-	m->rqueue = ndp_inq(np) + ndp_early_bytes(np);
-	m->wqueue = ndp_outq(np, false);
+	queued = ndp_queued(np);
+	m->rqueue = queued.in;
+	m->wqueue = queued.out;
 }
 
 /* Context: RCU read side, a reference to @sk.  Return: 0 or -EMSGSIZE. */
@@ -94,15 +96,25 @@ static int ndp_diag_fill(struct ndp_diag_dump *d, struct sock *sk, struct ndp_in
 	return 0;
 }
 
-/* Show a socket, if it is in a state that is asked for.  Context: as above. */
-static int ndp_diag_show(struct ndp_diag_dump *d, struct sock *sk)
+static bool ndp_diag_wants(const struct ndp_diag_dump *d, const struct ndp_sock *np)
 {
-	struct ndp_info info;
+	return d->states & BIT(ndp_info_state(np));
+}
 
-	ndp_fill_info(ndp_sk(sk), &info);
-	if (!(d->states & BIT(info.state)))
+/* Show a socket, if it is in a state that is asked for.  Context: as above. */
+static int ndp_diag_show(struct ndp_diag_dump *d, struct ndp_sock *np)
+{
+	struct sock *sk = ndp_to_sk(np);
+	struct ndp_info info;
+	int err = 0;
+
+	if (!refcount_inc_not_zero(&sk->sk_refcnt))
 		return 0;
-	return ndp_diag_fill(d, sk, &info);
+	ndp_fill_info(np, &info);
+	if (d->states & BIT(info.state))
+		err = ndp_diag_fill(d, sk, &info);
+	sock_put(sk);
+	return err;
 }
 
 /* Context: RCU read side.  Return: 0 or -EMSGSIZE. */
@@ -113,12 +125,9 @@ static int ndp_diag_listeners(struct ndp_diag_dump *d, struct ndp_net *nn)
 	int err;
 
 	hlist_for_each_entry_rcu(np, &nn->listen[d->bucket], listen_node) {
-		struct sock *sk = ndp_to_sk(np);
-
-		if (i++ < d->passed || !refcount_inc_not_zero(&sk->sk_refcnt))
+		if (i++ < d->passed)
 			continue;
-		err = ndp_diag_show(d, sk);
-		sock_put(sk);
+		err = ndp_diag_show(d, np);
 		if (err)
 			return err;
 		d->passed = i;
@@ -130,22 +139,17 @@ static int ndp_diag_entry(struct ndp_entry *e, void *arg)
 {
 	struct ndp_diag_dump *d = arg;
 	struct ndp_sock *np;
-	int err;
 
 	if (e->tombstone || e->key.net != sock_net(d->cb->skb->sk))
 		return 0;
-	np = ndp_conn_get(e);
-	if (!np)
-		return 0;
-	err = ndp_diag_show(d, ndp_to_sk(np));
-	sock_put(ndp_to_sk(np));
-	return err;
+	np = container_of(e, struct ndp_sock, entry);
+	return ndp_diag_wants(d, np) ? ndp_diag_show(d, np) : 0;
 }
 
 static int ndp_diag_start(struct netlink_callback *cb)
 {
 	const struct ndp_diag_req *req = nlmsg_data(cb->nlh);
-	struct ndp_diag_dump *d = kzalloc(sizeof(*d), GFP_KERNEL);
+	struct ndp_diag_dump *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 
 	if (!d)
 		return -ENOMEM;
@@ -164,16 +168,17 @@ static int ndp_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	d->skb = skb;
-	while (!err && d->bucket < NDP_BIND_BUCKETS) {
+	while (d->states & BIT(NDP_ST_LISTEN) && d->bucket < NDP_BIND_BUCKETS) {
 		rcu_read_lock();
 		err = ndp_diag_listeners(d, nn);
 		rcu_read_unlock();
 		if (err)
-			break;
+			return skb->len;
 		d->bucket++;
 		d->passed = 0;
+		cond_resched();
 	}
-	if (!err)
+	if (d->states & ~BIT(NDP_ST_LISTEN))
 		ndp_table_walk(&d->walk, ndp_diag_entry, d);
 	return skb->len;
 }
@@ -210,13 +215,22 @@ static struct sock_diag_handler ndp_diag_handler = {
 	.dump = ndp_diag_request,
 };
 
-int __init ndp_diag_init(void)
+static bool ndp_diag_registered;
+
+/*
+ * Nothing may fail behind this: a dump that somebody has begun would outlive the module.  So
+ * neither does this; sockets work without being shown.
+ */
+void __init ndp_diag_init(void)
 {
 	ndp_diag_handler.family = ndp_family;
-	return sock_diag_register(&ndp_diag_handler);
+	ndp_diag_registered = !sock_diag_register(&ndp_diag_handler);
+	if (!ndp_diag_registered)
+		pr_warn("sockets cannot be shown: family %d of sock_diag is taken\n", ndp_family);
 }
 
 void ndp_diag_exit(void)
 {
-	sock_diag_unregister(&ndp_diag_handler);
+	if (ndp_diag_registered)
+		sock_diag_unregister(&ndp_diag_handler);
 }

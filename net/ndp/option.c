@@ -40,6 +40,28 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
 }
 
 /**
+ * ndp_info_state - the state that NDP_INFO says
+ * @np:		socket
+ *
+ * Context: any; without np->lock it may be over.
+ * Return: &enum ndp_state.
+ */
+u8 ndp_info_state(const struct ndp_sock *np)
+{
+	switch (READ_ONCE(np->inet.sk.sk_state)) {
+	case TCP_LISTEN:
+		return NDP_ST_LISTEN;
+	case TCP_SYN_SENT:
+		return NDP_ST_OPENING;
+	case TCP_ESTABLISHED:
+		return READ_ONCE(np->fin_sent) && READ_ONCE(np->rcv_fin) ?
+		       NDP_ST_CLOSING : NDP_ST_ESTABLISHED;
+	default:
+		return NDP_ST_CLOSE;
+	}
+}
+
+/**
  * ndp_fill_info - what NDP_INFO says of a socket
  * @np:		socket
  * @info:	all of it is written
@@ -48,27 +70,13 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
  */
 void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 {
-	struct sock *sk = ndp_to_sk(np);
 	struct ndp_rtt rtt;
 
 	spin_lock_bh(&np->lock);
 	rtt = ndp_rtt(np);
 	memset(info, 0, sizeof(*info));
 	ndp_fill_counters(&np->counters, info);
-	switch (sk->sk_state) {
-	case TCP_LISTEN:
-		info->state = NDP_ST_LISTEN;
-		break;
-	case TCP_SYN_SENT:
-		info->state = NDP_ST_OPENING;
-		break;
-	case TCP_ESTABLISHED:
-		info->state = np->fin_sent && np->rcv_fin ?
-			      NDP_ST_CLOSING : NDP_ST_ESTABLISHED;
-		break;
-	default:
-		info->state = NDP_ST_CLOSE;
-	}
+	info->state = ndp_info_state(np);
 	info->role = np->acceptor;
 	info->paths = np->peer ? np->peer->n : 0;
 	info->mss = np->mss;

@@ -358,7 +358,7 @@ static bool ndp_output_fin(struct ndp_sock *np)
 	if (ndp_unverified_holds(np, 0) ||
 	    !ndp_tp_may_send(np, NDP_SEND_EMPTY, 0))
 		return false;
-	np->fin_sent = ndp_output_empty(np, true);
+	WRITE_ONCE(np->fin_sent, ndp_output_empty(np, true));
 	return np->fin_sent;
 }
 

@@ -95,6 +95,7 @@ void ndp_early_take(struct ndp_sock *np, struct sk_buff *skb)
 		set_bit(ndp_rx_cb(skb)->psn % NDP_MAX_WINDOW, np->early_map);
 		rb_erase(&skb->rbnode, &np->ooo);
 		__skb_queue_tail(&np->early, skb);
+		np->early_bytes += skb->len;
 		np->counters.bytes_received += skb->len;
 		first = next ? rb_to_skb(next) : NULL;
 	}
@@ -118,6 +119,7 @@ void ndp_early_pass(struct ndp_sock *np)
 /* A packet goes to the receive queue. */
 static void ndp_early_count(struct ndp_sock *np, const struct sk_buff *skb)
 {
+	np->early_bytes -= skb->len;
 	WRITE_ONCE(np->rcv_bytes, np->rcv_bytes + skb->len);
 	WRITE_ONCE(np->rcv_msgs, np->rcv_msgs + ndp_rx_cb(skb)->eom);
 }
@@ -166,27 +168,6 @@ void ndp_early_fetch(struct ndp_sock *np)
 		skb_queue_splice(&list, &ndp_to_sk(np)->sk_receive_queue);
 	}
 	spin_unlock_bh(&np->lock);
-}
-
-/**
- * ndp_early_bytes - payload of the messages that wait behind a part of another
- * @np:		connection
- *
- * Context: lock_sock held, np->lock not held.
- * Return: that.
- */
-u32 ndp_early_bytes(struct ndp_sock *np)
-{
-	struct sk_buff *skb;
-	u32 n = 0;
-
-	if (skb_queue_empty_lockless(&np->early))
-		return 0;
-	spin_lock_bh(&np->lock);
-	skb_queue_walk(&np->early, skb)
-		n += skb->len;
-	spin_unlock_bh(&np->lock);
-	return n;
 }
 
 /**

@@ -219,7 +219,6 @@ void ndp_early_take(struct ndp_sock *np, struct sk_buff *skb);
 void ndp_early_pass(struct ndp_sock *np);
 void ndp_early_join(struct ndp_sock *np);
 void ndp_early_fetch(struct ndp_sock *np);
-u32 ndp_early_bytes(struct ndp_sock *np);
 void ndp_early_forget(struct ndp_sock *np);
 
 /* room.c */

@@ -125,6 +125,7 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 	struct sk_buff *skb;
 
 	skb_queue_splice_tail_init(&np->early, &ndp_to_sk(np)->sk_receive_queue);
+	np->early_bytes = 0;
 	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
 		ndp_rmem_uncharge(np, skb->truesize);
 		kfree_skb(skb);

@@ -51,6 +51,7 @@ void ndp_tx_insert(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	rb_link_node(&skb->rbnode, parent, p);
 	rb_insert_color(&skb->rbnode, &np->txq);
+	np->txq_bytes += skb->len;
 }
 
 static bool ndp_tx_upto_last(const struct ndp_sock *np, const struct sk_buff *skb)
@@ -192,6 +193,7 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
 
 	ndp_tx_unlink(np, skb);
 	rb_erase(&skb->rbnode, &np->txq);
+	np->txq_bytes -= skb->len;
 	first = rb_first(&np->txq);
 	np->snd_una = first ? ndp_tx_cb(rb_to_skb(first))->psn : np->snd_nxt;
 	ndp_wmem_uncharge(np, skb);

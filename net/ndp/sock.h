@@ -228,6 +228,8 @@ struct ndp_sock {
 	/** @mss: payload per packet */
 	u32			mss;
 	u32			sendq_bytes;
+	/** @txq_bytes: numbered, and not acknowledged */
+	u32			txq_bytes;
 	/** @isn: first PSN */
 	u32			isn;
 	/** @large_in: large packets acknowledged, modulo 2^8 */
@@ -287,6 +289,8 @@ struct ndp_sock {
 	u32			rcv_msgs;
 	/** @early: whole messages that wait for the end of the one in that queue */
 	struct sk_buff_head	early;
+	/** @early_bytes: their payload */
+	u32			early_bytes;
 	/** @rcv_mss: largest payload seen */
 	u32			rcv_mss;
 	/** @rcv_truesize: largest truesize seen */

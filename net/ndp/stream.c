@@ -651,32 +651,29 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 }
 
 /**
- * ndp_outq - bytes that were written and are not acknowledged
+ * ndp_queued - what waits in a connection's queues
  * @np:		connection
- * @unsent_only: of them, those that were not sent yet
  *
  * Context: np->lock not held.
- * Return: how many.
+ * Return: bytes.
  */
-u32 ndp_outq(struct ndp_sock *np, bool unsent_only)
+struct ndp_queued ndp_queued(struct ndp_sock *np)
 {
-	struct rb_node *node;
-	u32 n;
+	struct ndp_queued q;
 
 	spin_lock_bh(&np->lock);
-	n = np->sendq_bytes + np->unended_bytes;
-	if (!unsent_only)
-		for (node = rb_first(&np->txq); node; node = rb_next(node))
-			n += rb_to_skb(node)->len;
+	q.in = ndp_inq(np) + np->early_bytes;
+	q.unsent = np->sendq_bytes + np->unended_bytes;
+	q.out = q.unsent + np->txq_bytes;
 	spin_unlock_bh(&np->lock);
-	return n;
+	return q;
 }
 
 int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
 	struct ndp_sock *np = ndp_sk(sk);
-	int n;
+	struct ndp_queued q;
 
 	/* SIOCATMARK: there is no urgent data. */
 	if (cmd == SIOCATMARK)
@@ -686,10 +683,8 @@ int ndp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	if (sk->sk_state == TCP_LISTEN)
 		return -EINVAL;
 	lock_sock(sk);
-	if (cmd == SIOCINQ)
-		n = ndp_inq(np) + ndp_early_bytes(np);
-	else
-		n = ndp_outq(np, cmd == SIOCOUTQNSD);
+	q = ndp_queued(np);
 	release_sock(sk);
-	return put_user(n, (int __user *)arg);
+	return put_user(cmd == SIOCINQ ? q.in : cmd == SIOCOUTQ ? q.out : q.unsent,
+			(int __user *)arg);
 }

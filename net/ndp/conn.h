@@ -182,6 +182,7 @@ static inline void ndp_unverified_sent(struct ndp_sock *np,
 void ndp_unverified_begin(struct ndp_sock *np, struct sock *lsk);
 void ndp_unverified_end(struct ndp_sock *np);
 void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb);
+void ndp_unverified_again(struct ndp_sock *np);
 u32 ndp_unverified_most(const struct ndp_sock *np);
 bool ndp_unverified_holds(struct ndp_sock *np, u32 len);
 void ndp_verified(struct ndp_sock *np, bool challenged);

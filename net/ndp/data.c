@@ -180,8 +180,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.dups_in++;
 		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
-		if (ndp_is_unverified(np))
-			ndp_challenge(np);
+		ndp_unverified_again(np);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb), NDP_F_AGAIN);
 		kfree_skb(skb);
 		return;

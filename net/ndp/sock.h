@@ -350,6 +350,8 @@ struct ndp_sock {
 	u64			unverified_out;
 	/** @unverified_since: when that began, ktime_get_ns() */
 	u64			unverified_since;
+	/** @challenged_at: when the last left, 0: none did */
+	u64			challenged_at;
 	/** @challenge_ns: time until the challenge after that */
 	u64			challenge_ns;
 	/** @unended: written with MSG_MORE: the beginning of a message */

@@ -215,7 +215,7 @@ void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 		ndp_refuse(net, skb, NDP_REASON_NONE);
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
-		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST, 0);
+		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST | NDP_F_AGAIN, 0);
 }
 
 void ndp_tomb_net_init(struct ndp_net *nn)

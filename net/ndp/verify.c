@@ -21,7 +21,7 @@
  *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
  *
  * - Of an unverified peer it is not believed which path loses our answers (path.c).  One whose
- *   packets come again is challenged at once.
+ *   packets come again is challenged soon, but once a timeout at most.
  *
  * Whoever had to be challenged or was held back is given a token: a number that proves
  * its address in later connections, as TCP Fast Open's cookie does.  The initiator keeps
@@ -129,6 +129,21 @@ void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
 			       ktime_get_ns() + NDP_CHALLENGE_IDLE);
 }
 
+/**
+ * ndp_unverified_again - a packet that was answered has come again
+ * @np:		connection
+ *
+ * Which path loses answers is not known of an unverified peer (path.c): the next challenge goes
+ * soon, but not sooner than a timeout after the last.
+ *
+ * Context: np->lock held; the caller's ndp_output() sets the timer.
+ */
+void ndp_unverified_again(struct ndp_sock *np)
+{
+	if (ndp_is_unverified(np))
+		np->challenge_at = min(np->challenge_at, np->challenged_at + ndp_rto(np));
+}
+
 /* Payload that an unverified peer may be sent in one packet. */
 static s64 ndp_unverified_room(const struct ndp_sock *np)
 {
@@ -194,6 +209,7 @@ void ndp_challenge(struct ndp_sock *np)
 {
 	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
 
+	np->challenged_at = ktime_get_ns();
 	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key), 0);
 }
 

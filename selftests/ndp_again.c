@@ -19,10 +19,10 @@
 /* ms */
 #define WHILE		1000
 /*
- * Copies of what is lost: before the first timeout, while that doubles to 200 ms, and then
- * five a second.
+ * Copies of what is lost: while what is behind it is acknowledged, until there is no room for
+ * more; while the timeout doubles to 200 ms; and then five a second.
  */
-#define MOST_LOST	(10 + 8 + 5 * WHILE / 1000 + 2)
+#define MOST_LOST	(20 + 8 + 5 * WHILE / 1000 + 2)
 /* Copies of each other packet that cannot be taken before it. */
 #define MOST_REFUSED	3
 

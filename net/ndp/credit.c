@@ -19,12 +19,18 @@
  */
 #include "credit.h"
 
-/* Share of ACKs among answers and losses from which on most packets get through: five eighths. */
-#define NDP_SHARE_WELL		160
+/* Share of ACKs among answers and losses from which on losses are rare: seven eighths. */
+#define NDP_SHARE_WELL		224
 
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
 	return np->iw * np->mss;
+}
+
+/* May so much be in flight?  One packet always. */
+static bool ndp_may_fly(const struct ndp_sock *np, u32 len)
+{
+	return !np->flight_bytes || np->flight_bytes + len <= ndp_iw_bytes(np);
 }
 
 static bool ndp_may_push(const struct ndp_sock *np, u32 len)
@@ -34,15 +40,14 @@ static bool ndp_may_push(const struct ndp_sock *np, u32 len)
 	u32 used = np->flight_upto_last + ps->pushed;
 
 	/* If nothing is in use, any advertised room is enough for one packet. */
-	return used + len <= window || (!used && window);
+	return (used + len <= window || (!used && window)) && ndp_may_fly(np, len);
 }
 
 static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	return ps->credit && (!np->flight_bytes ||
-			      np->flight_bytes + len <= ndp_iw_bytes(np));
+	return ps->credit && ndp_may_fly(np, len);
 }
 
 /**
@@ -92,6 +97,7 @@ void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
 		return;
 	/* Data written later is pushed; pulled is only what waits to be sent again. */
 	ps->pushed = 0;
+	ps->forgone = 0;
 	ps->expect_pulls = min_t(s32, ps->expect_pulls, np->rtx_pkts);
 }
 
@@ -162,6 +168,17 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	np->probe_at = 0;
 }
 
+/* Pushed packets that were lost took pulls: as many packets more may be pushed. */
+static void ndp_pull_regain(struct ndp_sock *np)
+{
+	struct ndp_pull_state *ps = ndp_pull(np);
+
+	if (!ps->forgone || ps->ack_share <= NDP_SHARE_WELL)
+		return;
+	ps->forgone--;
+	ps->pushed -= min(ps->pushed, np->mss);
+}
+
 /**
  * ndp_pull_acked - a packet was acknowledged
  * @np:		connection
@@ -175,6 +192,7 @@ void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
 
 	if (!cumulative)
 		ps->ack_share += (256 - ps->ack_share) / 16;
+	ndp_pull_regain(np);
 	if (cb->rtx || psn_before(np->snd_last, cb->psn))
 		ps->expect_pulls++;
 	/* After LAST the receiver pulls only missing packets; this one is none. */
@@ -213,17 +231,20 @@ bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	return ps->ack_share > NDP_SHARE_WELL || cb->pulled || cb->fin;
+	return ps->ack_share > 128 || cb->pulled || cb->fin;
 }
 
 /**
- * ndp_pull_overtaken - a packet was lost on its way, and the receiver does not know of it
+ * ndp_pull_overtaken - a packet was lost, by the order of answers or by a timeout
  * @np:		connection
  * @cb:		packet
  *
- * Where most get through it is sent again at once, in place of the pull that its arrival would have
- * earned.  Where few do a queue is full somewhere that does not trim: what is lost goes first
- * when a pull comes, and nothing beside; so there are as many packets on their way as arrive.
+ * One that was pulled is sent again at once, since the receiver counts on its arrival and has
+ * promised it room; so is a pushed one where most get through.  Where few do a queue is full
+ * somewhere that does not trim: pushed packets that were lost there wait for pulls, before all
+ * that is new, so that as many packets are on their way as arrive.  A pull that is spent on one of
+ * them is one that new data does not get: once most get through again as much is pushed anew, or
+ * a burst of losses would leave a long transfer with few packets in flight until its end.
  *
  * Return: send it again.
  */
@@ -232,7 +253,10 @@ bool ndp_pull_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	ps->ack_share -= ps->ack_share / 16;
-	return ps->ack_share > NDP_SHARE_WELL;
+	if (ps->ack_share > NDP_SHARE_WELL || cb->pulled || cb->fin)
+		return true;
+	ps->forgone = min_t(u32, ps->forgone + 1, np->iw);
+	return false;
 }
 
 /*
@@ -250,6 +274,7 @@ static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
 	np->snd_last = np->snd_nxt - 1;
 	np->flight_upto_last = 0;
 	ps->pushed = 0;
+	ps->forgone = 0;
 	ps->expect_pulls = 0;
 	ndp_tx_all_lost(np, &np->rtx, false);
 }

@@ -73,7 +73,8 @@ struct ndp_pullq {
  * @expect_pulls: packets answered that should have earned a pull, less the pulls
  *		received; answers overtake one another, so it may be below 0
  * @pushed:	payload pushed above ndp_sock.snd_last, answered or not
- * @ack_share:	moving share of ACKs among answers, 0 to 256
+ * @ack_share:	moving share of ACKs among answers and losses, 0 to 256
+ * @forgone:	pushed packets that were lost, and waited for pulls of others
  *
  * The receiver:
  * @refused:	a packet found no room, and there was no sign of room since: no pulls
@@ -117,6 +118,7 @@ struct ndp_pull_state {
 	bool			queued;
 	u8			class;
 	u8			elsewhere_in;
+	u16			forgone;
 	u32			low_nxt;
 	u32			sent;
 	u32			told;

@@ -27,6 +27,11 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_path_suspect(np, cb);
 		ndp_tp_lost(np, cb);
 		ndp_mtu_lost(np, skb);
+		/* One goes at once in any case, or nobody would ever pull the others. */
+		if (np->tp->overtaken && !np->tp->overtaken(np, cb) && !list_empty(&np->lost)) {
+			ndp_tx_nacked(np, skb);
+			return;
+		}
 	}
 	ndp_tx_lost(np, skb);
 }

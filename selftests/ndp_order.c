@@ -163,7 +163,8 @@ TEST_F(order, late_beyond_the_slack)
 		SKIP(return, "time is real: what is late may come later still");
 	lateness = 700;
 	ASSERT_EQ(SIZE, transfer(self->s, self->a));
-	EXPECT_LT(8, hit);
+	/* A path by which packets come that late is left out now and then. */
+	EXPECT_LT(3, hit);
 	EXPECT_LE(1, stat_of(NEAR, "LostByOrder"));
 	EXPECT_GE(3, stat_of(NEAR, "DataRtx"));
 	EXPECT_EQ(stat_of(NEAR, "LostByOrder"), stat_of(NEAR, "SpuriousByOrder"));

@@ -27,9 +27,6 @@
 /* Packets that a struct ndp_acks can name. */
 #define NDP_ACKS_MAX	64
 
-/* An application's answer is waited for so long; well below the least timeout. */
-#define NDP_ACK_DELAY	(200 * NDP_USEC)
-
 /* CRC of what an ACK says behind its header, as it stands on the wire. */
 static __be32 ndp_acks_crc(const struct ndp_acks *acks)
 {

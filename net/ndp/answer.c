@@ -24,7 +24,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 
 	np->counters.bytes_acked += skb->len;
 	ndp_rto_restart(np);
-	np->tail_probed = false;
+	np->tail_probes = 0;
 	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
 	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
@@ -32,7 +32,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 		np->orphan_since = ktime_get_ns();
 	ndp_mtu_arrived(np, skb);
 	ndp_tp_acked(np, cb, cumulative);
-	if (cb->by_order && cb->rtx)
+	if (cb->by_order && cb->rtx && !cb->fin)
 		ndp_order_done(np, cb->psn);
 	ndp_tx_done(np, skb);
 }
@@ -203,13 +203,12 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	ndp_note_mark(np, nh);
 	if (nh->flags & NDP_F_PULL)
 		ndp_tp_granted(np, nh);
-	ndp_order_trims(np);
-	if (skb)
+	if (skb) {
 		ndp_verified_by_answer(np, ndp_tx_cb(skb), path);
-	if (skb)
 		ndp_path_judge(np, ndp_tx_cb(skb), path, nh->flags);
-	if (skb && ndp_tx_cb(skb)->by_order && !(nh->flags & NDP_F_RTX))
-		ndp_order_wrong(np);
+		if (ndp_tx_cb(skb)->by_order && !(nh->flags & NDP_F_RTX))
+			ndp_order_wrong(np, ndp_tx_cb(skb));
+	}
 	/* Ignore an answer to an earlier transmission: the latest one is still in flight. */
 	if (!skb || ndp_tx_cb(skb)->state != NDP_TX_FLIGHT || ndp_tx_cb(skb)->path != path ||
 	    (ndp_tx_cb(skb)->rtx && !(nh->flags & NDP_F_RTX))) {
@@ -217,6 +216,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	}
 	cb = ndp_tx_cb(skb);
+	ndp_order_answered(np, cb->sent_at);
 	/* What a transport did not take tells nothing of the path. */
 	if (!np->tp->takes)
 		ndp_path_trimmed(np, cb->path);
@@ -247,7 +247,6 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	struct ndp_tx_cb *cb;
 
 	np->counters.bounces_in++;
-	ndp_order_trims(np);
 	if (!skb)
 		return;
 	cb = ndp_tx_cb(skb);

@@ -20,6 +20,9 @@
 #define NDP_RTO_MIN		(1 * NDP_MSEC)
 #define NDP_RTO_MAX		(200 * NDP_MSEC)
 
+/* An ACK waits so long for what the application answers (ack.c); well below the least timeout. */
+#define NDP_ACK_DELAY		(200 * NDP_USEC)
+
 /* A sender that has data and no credit asks after this long, doubling. */
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)
@@ -124,8 +127,8 @@ void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, 
 void ndp_order_done(struct ndp_sock *np, u32 psn);
 void ndp_order_late(struct ndp_sock *np, u32 psn);
 void ndp_order_check(struct ndp_sock *np);
-void ndp_order_trims(struct ndp_sock *np);
-void ndp_order_wrong(struct ndp_sock *np);
+void ndp_order_answered(struct ndp_sock *np, u64 sent_at);
+void ndp_order_wrong(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 u64 ndp_tail_at(const struct ndp_sock *np);
 void ndp_tail_probe(struct ndp_sock *np, u64 now);
 

@@ -31,7 +31,8 @@
  * A path that was replaced is another.  Its number (ndp_path_number()), which packets and
  * answers carry, has a generation beside its place: what is on its way by the old port is
  * no news of the new one, and does not tell anything by its order (order.c).  Scores begin
- * anew, and the route is looked up again, since this host may have several too.
+ * anew, and the route is looked up again, since this host may have several too.  Our answers are
+ * remembered without a generation: one that was lost by the old port may be charged to the new.
  *
  * Paths that are configured are never replaced, nor recycled; no path of a peer to which
  * a transport has connections that chooses paths by itself is replaced, as its packets may
@@ -39,7 +40,8 @@
  *
  * What was lost is left to the scoreboard: a path that is left out is looked at in turn, and
  * probed when it is due; others are spare.  A path whose packet nobody ever told of, because its
- * connection ended, is neither ready nor spare; the permutation comes by it.
+ * connection ended or the packet had been sent again, is neither ready nor spare; the permutation
+ * comes by it.
  *
  * Memory: two bits a path, 256 of either kind in a peer.  Cost: a search through these bits for a
  * packet, in place of a step of the permutation.
@@ -84,11 +86,15 @@ void ndp_entropy_init(struct ndp_peer *peer)
 
 /**
  * ndp_entropy_keep - a connection's transport chooses paths by itself: ports stay as they are
- * @np:		connection, which has its peer
+ * @np:		connection
+ *
+ * Not for one that anybody can open under another's address.
+ *
+ * Context: np->lock held.
  */
 void ndp_entropy_keep(struct ndp_sock *np)
 {
-	if (np->tp->pick_path)
+	if (!READ_ONCE(np->peer->keeps_ports) && ndp_path_tells(np))
 		WRITE_ONCE(np->peer->keeps_ports, true);
 }
 
@@ -141,7 +147,8 @@ bool ndp_entropy_trimmed(struct ndp_peer *peer, u16 i)
 		return false;
 	peer->earned -= NDP_ENTROPY_PRICE;
 	WRITE_ONCE(path->sport, ndp_entropy_random());
-	WRITE_ONCE(path->gen, path->gen + 1);
+	/* Pairs with ndp_path_number(). */
+	smp_store_release(&path->gen, path->gen + 1);
 	path->replaced++;
 	ndp_entropy_forget(&peer->data, &path->data);
 	ndp_entropy_forget(&peer->control, &path->control);
@@ -179,14 +186,13 @@ static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_pa
 		i = find_next_bit(set, n, i);
 		if (i >= n)
 			i = find_first_bit(set, n);
-		if (i >= n)
-			break;
 		/* Another processor may have taken it. */
-		if (ndp_path_may_take(np, false, i, use) && test_and_clear_bit(i, set)) {
-			WRITE_ONCE(peer->turn, i + 1);
+		if (i >= n || !test_and_clear_bit(i, set))
+			break;
+		WRITE_ONCE(peer->turn, i + 1);
+		if (ndp_path_may_take(np, false, i, use))
 			return i;
-		}
-		i++;
+		set_bit(i++, set);
 	}
 	return n;
 }

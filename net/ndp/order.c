@@ -19,23 +19,22 @@
  * - What waits in the local qdisc has not left.
  *
  * The slack is by how much later a packet must have left to tell of one by the same path; twice
- * as much by another.  It is a part of the least timeout, which has room for a full header
- * queue, or of the round trip, if that is more: a quarter at first.  A peer's ports that trim are
- * known by the first header that comes; then it is a half, because headers wait behind headers.
- * An answer to the first transmission of what was found lost so (SpuriousByOrder) doubles it, up
- * to the timeout; each eight retransmissions that were needed halve it, down to a quarter.  Less
- * was no faster in an incast through RED, and slower through fq_codel, where each path is a queue
- * of its own.  The slack is the peer's: all connections to it learn it.
+ * as much by another.  It is measured: each answer shows by how much later others had left that were
+ * acknowledged before it.  The largest such lateness of late, which fades with the answers that are
+ * on time, and a little more is the slack, up to the timeout.  So it is short in a fabric where queues
+ * are alike, and long while headers wait behind headers or where each path has a queue of its
+ * own (fq_codel).  An answer to the first transmission of what was found lost (SpuriousByOrder) is
+ * such a measurement too.  It is the peer's: all connections to it share it.
  *
  * What is sent again at once, and what waits for a pull, is the transport's (credit.c).
  *
- * The tail: behind the last packets nothing leaves that could tell of them.  When for
- * two srtt and the slack nothing was sent the packet that is in flight longest is sent again,
- * once until something is acknowledged.
- * Its ACK tells of the others.  A sender that waits for pulls has nothing in flight and sends
- * no probe.
+ * The tail: behind the last packets nothing leaves that could tell of them.  When for two srtt, or
+ * srtt and four times its deviation, or a slack if that is longer, and a slack more nothing was
+ * sent, and for as long as an ACK may wait for the peer's application, the packet that is in flight longest is sent again, by another path, NDP_TAIL_PROBES times until something is acknowledged.
+ * Its ACK tells of the others.  A sender that waits for pulls has nothing in flight and sends no
+ * probe.
  *
- * Cost: a comparison for each ACK.  Packets are looked at only if something was acknowledged
+ * Cost: some comparisons for each ACK.  Packets are looked at only if something was acknowledged
  * that left a slack after them: they are lost, or at most NDP_ORDER_LOOKS an ACK are looked at
  * in vain.  How often a packet can be sent again by a peer that lies is bounded: it must have been
  * out for the slack, from the second time on for two, and another have left and been
@@ -48,12 +47,18 @@
 /* Packets in flight that one ACK has looked at and that are not lost. */
 #define NDP_ORDER_LOOKS		64
 
-/* Part of the timeout that the slack is, a shift: at first, the least; and with ports that trim. */
-#define NDP_ORDER_MAX		2
-#define NDP_ORDER_TRIMS		1
+/* Lateness that a peer begins with: headers may wait behind headers. */
+#define NDP_ORDER_FIRST		(NDP_RTO_MIN / 4)
 
-/* Retransmissions that were needed, after which the slack is halved. */
-#define NDP_ORDER_PROVEN	8
+/* Probes of the tail in silence: the first, or its answer, may go where these are lost. */
+#define NDP_TAIL_PROBES		2
+
+/* An answer that is on time takes so much of it away, a shift: it halves in 180. */
+#define NDP_ORDER_FADE		8
+
+/* The least slack: parts of the least timeout, a shift, and of the round trip. */
+#define NDP_ORDER_LEAST		4
+#define NDP_ORDER_LEAST_RTT	4
 
 /**
  * ndp_order_init - nothing is known yet of the order in which a peer's packets come
@@ -63,63 +68,58 @@
  */
 void ndp_order_init(struct ndp_peer *peer)
 {
-	peer->order_shift = NDP_ORDER_MAX;
+	peer->late_ns = NDP_ORDER_FIRST;
 }
 
 /* By how much later a packet must have left to tell of one by the same path. */
 static u64 ndp_order_slack(const struct ndp_sock *np)
 {
-	u8 shift = READ_ONCE(np->peer->order_shift);
+	u64 least = max(np->rto_floor_ns >> NDP_ORDER_LEAST,
+			ndp_srtt(np) / NDP_ORDER_LEAST_RTT);
 
-	return shift ? max(np->rto_floor_ns, ndp_srtt(np)) >> shift : ndp_rto_base(np);
+	return min(READ_ONCE(np->peer->late_ns) + least, ndp_rto_base(np));
+}
+
+/* An answer came that late.  Processors that meet here lose one of two measurements. */
+static void ndp_order_measured(struct ndp_sock *np, u64 late)
+{
+	struct ndp_peer *peer = np->peer;
+	u32 most = READ_ONCE(peer->late_ns);
+	u32 now = late > most ? min_t(u64, late, NDP_RTO_MAX) :
+				most - (most >> NDP_ORDER_FADE);
+
+	if (now != most)
+		WRITE_ONCE(peer->late_ns, now);
 }
 
 /**
- * ndp_order_trims - a header has come: a port trims
+ * ndp_order_answered - a packet was answered: how late is that?
  * @np:		connection
+ * @sent_at:	when the transmission left that was
  *
  * Context of this and those below: np->lock held, softirqs off.
  */
-void ndp_order_trims(struct ndp_sock *np)
+void ndp_order_answered(struct ndp_sock *np, u64 sent_at)
 {
-	struct ndp_peer *peer = np->peer;
+	u64 before = np->order.before;
 
-	if (READ_ONCE(peer->order_shift) <= NDP_ORDER_TRIMS)
-		return;
-	spin_lock(&peer->lock);
-	WRITE_ONCE(peer->order_shift, NDP_ORDER_TRIMS);
-	peer->order_proven = 0;
-	spin_unlock(&peer->lock);
+	if (np->tp->overtaken && !ndp_is_unverified(np))
+		ndp_order_measured(np, before > sent_at ? before - sent_at : 0);
 }
 
 /**
  * ndp_order_wrong - what was found lost was not: its first transmission was answered
  * @np:		connection
+ * @cb:		packet
  */
-void ndp_order_wrong(struct ndp_sock *np)
+void ndp_order_wrong(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
-	struct ndp_peer *peer = np->peer;
+	u64 now = ktime_get_ns();
+	s32 rtt = ndp_rtt_clock(now) - cb->first_at;
 
 	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
-	spin_lock(&peer->lock);
-	if (peer->order_shift)
-		WRITE_ONCE(peer->order_shift, peer->order_shift - 1);
-	peer->order_proven = 0;
-	spin_unlock(&peer->lock);
-}
-
-/* And this was: a later transmission was needed. */
-static void ndp_order_right(struct ndp_sock *np)
-{
-	struct ndp_peer *peer = np->peer;
-
-	spin_lock(&peer->lock);
-	if (++peer->order_proven >= NDP_ORDER_PROVEN) {
-		peer->order_proven = 0;
-		if (peer->order_shift < NDP_ORDER_MAX)
-			WRITE_ONCE(peer->order_shift, peer->order_shift + 1);
-	}
-	spin_unlock(&peer->lock);
+	if (rtt > 0)
+		ndp_order_answered(np, now - ((u64)rtt << 10));
 }
 
 /* What is remembered of a number, never 0. */
@@ -152,7 +152,9 @@ void ndp_order_late(struct ndp_sock *np, u32 psn)
 	if (*done != ndp_order_tag(psn))
 		return;
 	*done = 0;
-	ndp_order_wrong(np);
+	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
+	/* Its time is not known any more; it was more than the slack. */
+	ndp_order_measured(np, 2 * ndp_order_slack(np));
 }
 
 /**
@@ -170,13 +172,12 @@ void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, 
 
 	if (!np->tp->overtaken || ndp_is_unverified(np))
 		return;
-	if (again && cb->by_order)
-		ndp_order_right(np);
 	if (cb->fin || cb->local_drop || cb->rtx != again || cb->path != path)
 		return;
 	/* Of several retransmissions by one path the answer may be to an earlier one. */
 	if (again && ktime_get_ns() - cb->sent_at < ndp_srtt(np) / 2)
 		return;
+	ndp_order_answered(np, cb->sent_at);
 	np->order.sent = max(np->order.sent, cb->sent_at);
 	i = ndp_path_index(path);
 	/* What a path that was replaced has carried left before all that it carries now. */
@@ -200,11 +201,15 @@ static bool ndp_order_is_lost(const struct ndp_sock *np, const struct ndp_tx_cb 
 static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	s32 age;
 
 	NDP_INC(sock_net(ndp_to_sk(np)), LOST_ORDER);
 	cb->by_order = 1;
 	ndp_path_suspect(np, cb);
-	ndp_mtu_lost(np, skb);
+	/* What swallows large packets is to be found no sooner than by timeouts. */
+	age = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
+	if (age > 0 && (u64)age << 10 >= (cb->timeouts + 1) * ndp_rto_base(np))
+		ndp_mtu_lost(np, skb);
 	if (np->tp->overtaken(np, cb))
 		ndp_tx_lost(np, skb);
 	else
@@ -223,6 +228,7 @@ void ndp_order_check(struct ndp_sock *np)
 	struct ndp_tx_cb *cb, *next;
 	int looks = 0;
 
+	np->order.before = np->order.sent;
 	list_for_each_entry_safe(cb, next, &np->flight, list) {
 		/* What the host refused is at the head, with a time that is none. */
 		if (!cb->local_drop && (cb->sent_at + slack > np->order.sent ||
@@ -243,13 +249,21 @@ void ndp_order_check(struct ndp_sock *np)
  */
 u64 ndp_tail_at(const struct ndp_sock *np)
 {
-	u64 srtt = ndp_srtt(np);
+	u64 srtt = ndp_srtt(np), slack = ndp_order_slack(np);
+	const struct ndp_tx_cb *last;
+	u64 wait;
 
-	if (!np->tp->overtaken || np->tail_probed || np->backoff || !srtt ||
+	if (!np->tp->overtaken || np->tail_probes == NDP_TAIL_PROBES || np->backoff || !srtt ||
 	    list_empty(&np->flight) || ndp_is_unverified(np))
 		return U64_MAX;
-	return list_last_entry(&np->flight, struct ndp_tx_cb, list)->sent_at +
-	       2 * srtt + ndp_order_slack(np);
+	/* What the host refused is at the head, and has a time of its own. */
+	if (list_first_entry(&np->flight, struct ndp_tx_cb, list)->local_drop)
+		return U64_MAX;
+	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
+	wait = max3(2 * srtt, READ_ONCE(np->peer->rto_ns), slack) + slack;
+	if (last->flags & NDP_F_LAST)
+		wait += NDP_ACK_DELAY;
+	return last->sent_at + wait;
 }
 
 /**
@@ -266,11 +280,15 @@ void ndp_tail_probe(struct ndp_sock *np, u64 now)
 
 	if (ndp_tail_at(np) > now)
 		return;
-	np->tail_probed = true;
+	np->tail_probes++;
 	cb = ndp_tx_cb(skb);
-	if (cb->local_drop || ndp_tx_still_local(np, cb))
+	/* Nothing has left in all that time: that is for the timeout. */
+	if (ndp_tx_still_local(np, cb)) {
+		np->tail_probes = NDP_TAIL_PROBES;
 		return;
+	}
 	NDP_INC(sock_net(ndp_to_sk(np)), TAIL_PROBES);
 	cb->by_order = 1;
+	ndp_path_suspect(np, cb);
 	ndp_tx_lost(np, skb);
 }

@@ -39,6 +39,8 @@ static struct ndp_order_test *ndp_order_test_new(struct kunit *test, u32 psn)
 	ndp_order_init(np->peer);
 	np->peer->n = 64;
 	np->peer->srtt_ns = 100 * NSEC_PER_USEC;
+	np->peer->late_ns = 50 * NSEC_PER_USEC;
+	np->peer->rto_ns = 150 * NSEC_PER_USEC;
 	np->tp = &ndp_order_test_transport;
 	np->rto_floor_ns = NDP_RTO_MIN;
 	np->snd_nxt = psn;
@@ -104,7 +106,8 @@ static void ndp_order_test_paths(struct kunit *test)
 	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 2, 1);
 	struct ndp_tx_cb *d = ndp_order_test_send(test, t, 2, 2);
 
-	b->sent_at--;
+	/* By a little less: what is in time lets the slack fade. */
+	b->sent_at -= t->slack / 16;
 	ndp_order_test_ack(t, b, 1, false);
 	ndp_order_test_ack(t, c, 2, false);
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
@@ -149,19 +152,17 @@ static void ndp_order_test_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* A header has overtaken: it tells nothing of what is whole, and that such may come late. */
+/* Headers overtake, and tell nothing of what is whole. */
 static void ndp_order_test_trimmed(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
 	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
-	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 1);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 1, 3);
 
-	ndp_order_trims(t->np);
+	ndp_order_answered(t->np, b->sent_at);
 	ndp_order_check(t->np);
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
-	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / 2);
-	ndp_order_test_ack(t, b, 1, false);
-	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+	KUNIT_EXPECT_EQ(test, t->np->order.sent, 0ULL);
 }
 
 /* A FIN travels as control packets do: it tells nothing, and nothing tells of it. */
@@ -244,21 +245,55 @@ static void ndp_order_test_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
 }
 
-/* Whoever is wrong waits longer, and hardly comes back by being right. */
-static void ndp_order_test_learns(struct kunit *test)
+/* What comes late is measured; what comes in time after it lets that fade. */
+static void ndp_order_test_measures(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 2, 0);
+	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 2, 1);
+	u32 *late = &t->np->peer->late_ns;
 	int i;
 
-	for (i = 0; i < 5; i++)
-		ndp_order_wrong(t->np);
+	*late = 0;
+	c->sent_at = a->sent_at + 30 * NSEC_PER_USEC;
+	/* One ACK tells of both: they came together. */
+	ndp_order_acked(t->np, c, 2, false);
+	ndp_order_acked(t->np, b, 2, false);
+	ndp_order_check(t->np);
+	KUNIT_EXPECT_EQ(test, *late, 0);
+	ndp_order_answered(t->np, a->sent_at);
+	KUNIT_EXPECT_EQ(test, *late, 30 * NSEC_PER_USEC);
+	KUNIT_EXPECT_GT(test, ndp_order_slack(t->np), 30 * NSEC_PER_USEC);
+	for (i = 0; i < 180; i++)
+		ndp_order_answered(t->np, c->sent_at);
+	KUNIT_EXPECT_GT(test, *late, 14 * NSEC_PER_USEC);
+	KUNIT_EXPECT_LT(test, *late, 16 * NSEC_PER_USEC);
+}
+
+/* However late, the slack is no longer than the timeout, and never nothing. */
+static void ndp_order_test_bounds(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+
+	t->np->order.before = NSEC_PER_SEC;
+	ndp_order_answered(t->np, 1);
 	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN);
-	for (i = 0; i < NDP_ORDER_PROVEN - 1; i++)
-		ndp_order_right(t->np);
-	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN);
-	for (i = 0; i < 100; i++)
-		ndp_order_right(t->np);
-	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN >> NDP_ORDER_MAX);
+	t->np->peer->late_ns = 0;
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN >> NDP_ORDER_LEAST);
+	t->np->peer->srtt_ns = NDP_RTO_MIN;
+	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / NDP_ORDER_LEAST_RTT);
+}
+
+/* Anybody can open a connection under another's address. */
+static void ndp_order_test_unverified(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+
+	t->np->unverified_at = ndp_to_sk(t->np);
+	t->np->order.before = NSEC_PER_SEC;
+	ndp_order_answered(t->np, 1);
+	KUNIT_EXPECT_EQ(test, t->np->peer->late_ns, 50 * NSEC_PER_USEC);
 }
 
 /* The copy came first: the answer to the first transmission says so, once. */
@@ -266,24 +301,26 @@ static void ndp_order_test_late(struct kunit *test)
 {
 	static const u32 psns[] = { 0, 63, 64, U32_MAX, 0x7fffffff, 64 << 15 };
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
-	u8 *shift = &t->np->peer->order_shift;
+	u32 *late = &t->np->peer->late_ns;
+	u32 first = *late, then;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(psns); i++) {
-		*shift = NDP_ORDER_MAX;
+		*late = first;
 		ndp_order_late(t->np, psns[i]);
-		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX);
+		KUNIT_EXPECT_EQ(test, *late, first);
 		ndp_order_done(t->np, psns[i]);
 		ndp_order_late(t->np, psns[i] + NDP_ORDER_DONE);
-		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX);
+		KUNIT_EXPECT_EQ(test, *late, first);
 		ndp_order_late(t->np, psns[i]);
-		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX - 1);
+		KUNIT_EXPECT_GT(test, *late, first);
+		then = *late;
 		ndp_order_late(t->np, psns[i]);
-		KUNIT_EXPECT_EQ(test, *shift, NDP_ORDER_MAX - 1);
+		KUNIT_EXPECT_EQ(test, *late, then);
 	}
 }
 
-/* One probe of the tail until something is acknowledged, and none where nothing is in flight. */
+/* Two probes of the tail until something is acknowledged, and none where nothing is in flight. */
 static void ndp_order_test_tail(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -295,11 +332,24 @@ static void ndp_order_test_tail(struct kunit *test)
 	b = ndp_order_test_send(test, t, 2, 1);
 	at = ndp_tail_at(t->np);
 	KUNIT_EXPECT_EQ(test, at, b->sent_at + 2 * t->np->peer->srtt_ns + t->slack);
+	b->flags = NDP_F_LAST;
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + NDP_ACK_DELAY);
+	b->flags = 0;
+	t->np->peer->rto_ns = 300 * NSEC_PER_USEC;
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 300 * NSEC_PER_USEC + t->slack);
+	t->np->peer->rto_ns = 1;
+	t->np->peer->srtt_ns = 1;
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 2 * ndp_order_slack(t->np));
+	t->np->peer->srtt_ns = 100 * NSEC_PER_USEC;
 	ndp_tail_probe(t->np, at - 1);
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
 	ndp_tail_probe(t->np, at);
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_FLIGHT);
+	ndp_tail_probe(t->np, U64_MAX - 1);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_LOST);
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), U64_MAX);
+	ndp_order_test_send(test, t, 2, 2);
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), U64_MAX);
 }
 
@@ -313,7 +363,9 @@ static struct kunit_case ndp_order_cases[] = {
 	KUNIT_CASE(ndp_order_test_again),
 	KUNIT_CASE(ndp_order_test_local),
 	KUNIT_CASE(ndp_order_test_wrap),
-	KUNIT_CASE(ndp_order_test_learns),
+	KUNIT_CASE(ndp_order_test_measures),
+	KUNIT_CASE(ndp_order_test_bounds),
+	KUNIT_CASE(ndp_order_test_unverified),
 	KUNIT_CASE(ndp_order_test_late),
 	KUNIT_CASE(ndp_order_test_tail),
 	{}

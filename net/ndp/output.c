@@ -108,9 +108,14 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	u16 pathno;
 
 	ndp_peer_follow(np);
-	if (np->tp->pick_path)
+	if (np->tp->pick_path) {
+		ndp_entropy_keep(np);
 		return min_t(u16, np->tp->pick_path(np, cb), np->peer->n - 1);
-	if (np->flight_pkts >= NDP_PATH_PROBE_FLIGHT && !(cb->flags & NDP_F_LAST))
+	}
+	/* What is sent again is waited for; but in silence nothing else may help. */
+	if (cb->rtx && !np->backoff)
+		use = NDP_PATH_NO_PROBE;
+	else if (np->flight_pkts >= NDP_PATH_PROBE_FLIGHT && !(cb->flags & NDP_F_LAST))
 		use = NDP_PATH_PROBE;
 	/* Nobody may ever tell what became of the last transmission. */
 	if (cb->rtx && ndp_path_is_current(np->peer, cb->path))
@@ -118,8 +123,10 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	pathno = ndp_entropy_next(np, !cb->pulled, use);
 
 	/* A retransmission takes another path (section 3.2.3). */
-	if (cb->rtx && ndp_path_number(np->peer, pathno) == cb->path && np->peer->n > 1)
+	if (cb->rtx && ndp_path_number(np->peer, pathno) == cb->path)
 		pathno = ndp_entropy_next(np, true, use);
+	if (cb->rtx && cb->timed_out && ndp_path_number(np->peer, pathno) == cb->path)
+		pathno = ndp_path_other(np, pathno);
 	return pathno;
 }
 

@@ -28,8 +28,9 @@
  *
  * DATA that has no answer was lost, or its answer was, on another path.  So nothing is scored until
  * what was sent again is answered: that answer says whether one has left before (NDP_F_AGAIN).
- * If not, DATA was lost, by the path of the transmission before.  If so, the answer was: whoever
- * sent it knows by which path it went, and scores that.
+ * If not, DATA was lost, by the path of the transmission before.  If so, an answer may have been:
+ * whoever sent that knows by which path it went, and scores that if it has the packet.  What was
+ * trimmed and then lost on its second way is charged to nobody.
  *
  * A peer that lies can have us leave out paths to it, as by not answering; none goes unused when
  * all are left out.
@@ -84,10 +85,19 @@ bool ndp_path_tells(const struct ndp_sock *np)
 	return np->answered && !np->unverified_at;
 }
 
-/* And about this one?  It may be none any more, of which few packets are left. */
-static bool ndp_path_is_scored(const struct ndp_sock *np, u16 number)
+/*
+ * And about this one?  It may be none any more, of which few packets are left.
+ * Return: yes, and peer->lock is held.
+ */
+static bool ndp_path_lock(const struct ndp_sock *np, u16 number)
 {
-	return ndp_path_tells(np) && ndp_path_is_current(np->peer, number);
+	if (!ndp_path_tells(np))
+		return false;
+	spin_lock(&np->peer->lock);
+	if (ndp_path_is_current(np->peer, number))
+		return true;
+	spin_unlock(&np->peer->lock);
+	return false;
 }
 
 /*
@@ -101,7 +111,8 @@ static bool ndp_outlier(u32 bad, u32 all, u32 others_bad, u32 others, u32 slack)
 		     (s64)slack * others;
 	u64 variance = (u64)all * others_bad * (others - others_bad);
 
-	if (!others)
+	/* A few that others brought are no measure for many. */
+	if (2 * others < all)
 		return false;
 	return excess > 0 && (u64)(excess * excess) >
 			     NDP_OUTLIER_SIGMA * NDP_OUTLIER_SIGMA * variance;
@@ -146,6 +157,17 @@ static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 b
 	s->lost = 0;
 }
 
+/* Is another path in use? */
+static bool ndp_path_has_other(struct ndp_peer *peer, bool control, u16 i)
+{
+	u16 k;
+
+	for (k = 0; k < peer->n; k++)
+		if (k != i && ndp_path_score(peer, control, k)->state == NDP_PATH_USED)
+			return true;
+	return false;
+}
+
 /* News of a path that is good. */
 static void ndp_path_is_good(struct ndp_peer *peer, bool control, u16 i)
 {
@@ -156,7 +178,8 @@ static void ndp_path_is_good(struct ndp_peer *peer, bool control, u16 i)
 
 /*
  * Bad news of a path: does it go?  Of one that is left out it is old news.  One that was
- * probed goes at once, unless most fare no better.
+ * probed goes at once, unless most fare no better.  The last one that is in use stays: what is left
+ * out may be dead.
  */
 static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 {
@@ -184,8 +207,11 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 		base = ndp_rto_base(np);
 		most = control ? NDP_OUT_ANSWERS_MAX : NDP_OUT_LOST_MAX;
 	}
-	if (peer->n > 1 && (again || ndp_outlier(bad, all, others_bad, others, !lost)))
+	if ((again || ndp_outlier(bad, all, others_bad, others, !lost)) &&
+	    ndp_path_has_other(peer, control, i)) {
 		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base), most);
+		s->silent = lost;
+	}
 	ndp_path_decay(peer, control);
 }
 
@@ -202,9 +228,8 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 	u16 i = ndp_path_index(number);
 	struct ndp_path *path = &peer->path[i];
 
-	if (!ndp_path_is_scored(np, number))
+	if (!ndp_path_lock(np, number))
 		return;
-	spin_lock(&peer->lock);
 	path->acks++;
 	/* The path is back in use. */
 	if (path->data.state == NDP_PATH_PROBED)
@@ -224,9 +249,8 @@ void ndp_path_trimmed(struct ndp_sock *np, u16 number)
 	struct ndp_peer *peer = np->peer;
 	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_is_scored(np, number))
+	if (!ndp_path_lock(np, number))
 		return;
-	spin_lock(&peer->lock);
 	peer->path[i].nacks++;
 	if (ndp_entropy_trimmed(peer, i))
 		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
@@ -241,9 +265,8 @@ static void ndp_path_lost(struct ndp_sock *np, u16 number)
 	struct ndp_peer *peer = np->peer;
 	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_is_scored(np, number))
+	if (!ndp_path_lock(np, number))
 		return;
-	spin_lock(&peer->lock);
 	peer->path[i].losses++;
 	ndp_path_is_bad(np, false, i, true);
 	ndp_entropy_lost(peer, i);
@@ -353,7 +376,8 @@ void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
 {
 	struct ndp_answered *a = ndp_answered_at(np, psn);
 
-	if (!np->answers_many && a->tag && a->tag != ndp_answered_tag(np, psn)) {
+	if (!np->answers_many && a->tag && a->tag != ndp_answered_tag(np, psn) &&
+	    ndp_path_tells(np)) {
 		ndp_answered_more(np);
 		a = ndp_answered_at(np, psn);
 	}
@@ -371,7 +395,9 @@ void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
  * @np:		connection
  * @psn:	packet
  *
- * One of 65536 packets ago may be taken for it, and costs its path a point.
+ * One of 65536 packets ago may be taken for it, of 2048 while few are remembered, and costs its
+ * path a point; so does one that was sent again for nothing, or one of a path that got a fresh
+ * port since.
  */
 void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 {
@@ -443,6 +469,9 @@ static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum nd
 	u64 now = ktime_get_ns();
 	bool back;
 
+	/* Most may not probe: they need no lock. */
+	if (ndp_path_due(s, use) > now && !(control && READ_ONCE(s->state) == NDP_PATH_PROBED))
+		return false;
 	spin_lock(&peer->lock);
 	back = s->state == NDP_PATH_USED;
 	if (!back && control && s->state == NDP_PATH_PROBED && s->until <= now) {
@@ -457,8 +486,11 @@ static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum nd
 	return back;
 }
 
-/* All paths are left out: which comes back first?  One that is due is probed. */
-static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored)
+/*
+ * All paths but one, or all, are left out: which is tried first?  One that trims lets headers
+ * through; of others the one that comes back first.  One that is due is probed.
+ */
+static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored, u16 but)
 {
 	u64 at, first = U64_MAX, now = ktime_get_ns();
 	const struct ndp_score *s;
@@ -467,14 +499,14 @@ static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored)
 	spin_lock(&peer->lock);
 	for (i = 0; i < peer->n; i++) {
 		s = ndp_path_score(peer, control, i);
-		at = s->state == NDP_PATH_USED ? 0 : s->until;
-		if (at < first) {
+		at = s->state == NDP_PATH_USED ? 0 : s->until / 2 + (s->silent ? U64_MAX / 2 : 0);
+		if (at < first && i != but) {
 			first = at;
 			best = i;
 		}
 	}
 	s = ndp_path_score(peer, control, best);
-	if (scored && s->state == NDP_PATH_OUT && s->until <= now)
+	if (scored && s->state != NDP_PATH_USED && s->until <= now)
 		ndp_path_probe(peer, control, best, now);
 	spin_unlock(&peer->lock);
 	return best;
@@ -531,7 +563,9 @@ bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_u
 		return true;
 	if (READ_ONCE(s->until) > ktime_get_ns())
 		return false;
-	return ndp_path_tells(np) ? ndp_path_is_back(np->peer, control, i, use) : np->backoff;
+	if (!ndp_path_tells(np))
+		return np->backoff;
+	return ndp_path_is_back(np->peer, control, i, use);
 }
 
 /**
@@ -553,7 +587,20 @@ u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
 		if (ndp_path_may_take(np, control, i, use))
 			return i;
 	}
-	return ndp_path_first_back(peer, control, ndp_path_tells(np));
+	return ndp_path_first_back(peer, control, ndp_path_tells(np), peer->n);
+}
+
+/**
+ * ndp_path_other - a path for a packet that was lost by the only one in use
+ * @np:		connection
+ * @i:		that path
+ *
+ * Return: index of another, if there is one.
+ */
+u16 ndp_path_other(struct ndp_sock *np, u16 i)
+{
+	return np->peer->n > 1 ?
+	       ndp_path_first_back(np->peer, false, ndp_path_tells(np), i) : i;
 }
 
 /**

@@ -78,7 +78,7 @@ struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
  * enum ndp_path_use - may a packet go to see whether a path is back?
  * @NDP_PATH_PROBE:	it is heard soon what becomes of it, and nobody waits for it alone
  * @NDP_PATH_PROBE_LATE: it is heard, but later, or somebody waits
- * @NDP_PATH_NO_PROBE:	it is not heard
+ * @NDP_PATH_NO_PROBE:	it is not heard, or sent again already
  */
 enum ndp_path_use {
 	NDP_PATH_PROBE,
@@ -97,7 +97,8 @@ enum ndp_path_state {
  * struct ndp_score - what became lately of what went along a path (section 3.2.3)
  * @good:	arrived
  * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive
+ * @lost:	did not arrive; all these are below 2^15
+ * @silent:	it was left out for that, and not for what was trimmed
  * @level:	doublings of the time for which it is left out next
  * @state:	enum ndp_path_state; read without the lock
  * @out_ns:	for how long it was left out last
@@ -106,7 +107,8 @@ enum ndp_path_state {
 struct ndp_score {
 	u16			good;
 	u16			trimmed;
-	u16			lost;
+	u16			lost : 15,
+				silent : 1;
 	u8			level;
 	u8			state;
 	u64			out_ns;
@@ -199,15 +201,14 @@ struct ndp_peer_key {
  * @ready:	paths whose last packet came whole, and those that are left out
  * @spare:	paths that are not used yet, or were trimmed
  * @lock:	guards all below; the writing of it where it is read without
+ * @late_ns:	by how much later others have left that were answered before, of late the most
+ *		(order.c); without the lock
  * @srtt_ns:	smoothed RTT of all its connections, 0 without a sample
  * @rttvar_ns:	its deviation
  * @rto_ns:	retransmission timeout by these; what a link needs at least not regarded
  * @mtu:	smallest of all paths that were used
- * @order_shift: part of @rto_ns that packets may come out of order by (order.c); read without
- *		the lock
- * @order_proven: losses found by that which were some, since it changed
- * @earned:	packets that arrived whole and were not spent on fresh ports yet
  * @probed:	path that DATA was sent along last to see whether it is back
+ * @earned:	packets that arrived whole and were not spent on fresh ports yet
  * @data:	tally of DATA
  * @control:	tally of answers
  * @path:	the paths
@@ -230,14 +231,13 @@ struct ndp_peer {
 	DECLARE_BITMAP(spare, NDP_PATHS_MAX);
 
 	spinlock_t		lock ____cacheline_aligned_in_smp;
+	u32			late_ns;
 	u64			srtt_ns;
 	u64			rttvar_ns;
 	u64			rto_ns;
 	u32			mtu;
-	u8			order_shift;
-	u8			order_proven;
-	u8			earned;
 	u16			probed;
+	u8			earned;
 	struct ndp_tally	data;
 	struct ndp_tally	control;
 	struct ndp_path		path[];
@@ -250,7 +250,8 @@ struct ndp_peer {
 static inline u16 ndp_path_number(const struct ndp_peer *peer, u16 i)
 {
 	BUILD_BUG_ON(NDP_PATHS_MAX != 256);
-	return READ_ONCE(peer->path[i].gen) << 8 | i;
+	/* Pairs with ndp_entropy_trimmed(): a packet with a number leaves by no older port. */
+	return smp_load_acquire(&peer->path[i].gen) << 8 | i;
 }
 
 static inline u16 ndp_path_index(u16 number)
@@ -301,12 +302,14 @@ struct ndp_answered {
 /**
  * struct ndp_order - what a connection remembers of the order of answers (order.c)
  * @sent:	when the latest left of those acknowledged that tell an order; 0: none
+ * @before:	the same before the answer that is being received
  * @path:	the same of each path, of the first few
  * @done:	of the latest packets that were found lost, and are acknowledged: the low bits
  *		of the number divided by NDP_ORDER_DONE; 0: none
  */
 struct ndp_order {
 	u64			sent;
+	u64			before;
 	u64			path[NDP_ORDER_PATHS];
 	u16			done[NDP_ORDER_DONE];
 };
@@ -338,6 +341,7 @@ void ndp_peer_walk(struct rhashtable_iter *walk,
 bool ndp_path_tells(const struct ndp_sock *np);
 bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use);
 u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use);
+u16 ndp_path_other(struct ndp_sock *np, u16 i);
 void ndp_path_good(struct ndp_sock *np, u16 number);
 void ndp_path_trimmed(struct ndp_sock *np, u16 number);
 void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb);

@@ -18,7 +18,7 @@
  * Locks.  ndp_net.peer_lock guards the table against writers, all idle peers and
  * @hashed; ndp_peer.lock what was learnt.  Both are innermost and not nested.
  *
- * Memory: 120 bytes a path and 320 a peer, 4 KiB with 32 paths.
+ * Memory: 120 bytes a path and 256 a peer, 4 KiB with the 32 paths that are the default.
  *
  * Non-goals: what becomes of packets on a path (path.c).
  */
@@ -62,6 +62,9 @@ struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 	INIT_LIST_HEAD(&peer->idle);
 	spin_lock_init(&peer->lock);
 	ndp_order_init(peer);
+	/* A page has room for as many paths as there are by default. */
+	BUILD_BUG_ON(sizeof(spinlock_t) == 4 &&
+		     sizeof(*peer) + 32 * sizeof(*peer->path) > 4096);
 	peer->mtu = IP_MAX_MTU;
 	peer->n = n;
 	for (i = 0; i < n; i++) {
@@ -341,10 +344,7 @@ int ndp_peer_join(struct ndp_sock *np)
 	struct ndp_peer_key key = ndp_peer_key(np);
 
 	np->peer = ndp_peer_get(ndp_pernet(sock_net(ndp_to_sk(np))), &key);
-	if (!np->peer)
-		return -ENOMEM;
-	ndp_entropy_keep(np);
-	return 0;
+	return np->peer ? 0 : -ENOMEM;
 }
 
 /**
@@ -396,7 +396,6 @@ void ndp_peer_follow(struct ndp_sock *np)
 	/* Options look whether there is one, without the lock. */
 	WRITE_ONCE(np->peer, peer);
 	ndp_path_answers_forget(np);
-	ndp_entropy_keep(np);
 	ndp_peer_put(nn, old);
 }
 

@@ -255,8 +255,8 @@ struct ndp_sock {
 	bool			held_back;
 	/** @sendq: written, not numbered */
 	struct sk_buff_head	sendq;
-	/** @tail_probed: the tail was probed, and nothing was acknowledged since (order.c) */
-	bool			tail_probed;
+	/** @tail_probes: how often the tail was probed since something was acknowledged (order.c) */
+	u8			tail_probes;
 	/** @order: what the order of answers has told */
 	struct ndp_order	order;
 	/** @data_round: place in a permutation of the paths, of DATA */

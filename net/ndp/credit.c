@@ -22,6 +22,9 @@
 /* Share of ACKs among answers and losses from which on losses are rare: seven eighths. */
 #define NDP_SHARE_WELL		224
 
+/* ACKs in a row after which nothing seems to be lost any more. */
+#define NDP_CALM		8
+
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
 {
 	return np->iw * np->mss;
@@ -173,6 +176,10 @@ static void ndp_pull_regain(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
+	if (ps->calm < NDP_CALM) {
+		ps->calm++;
+		return;
+	}
 	if (!ps->forgone || ps->ack_share <= NDP_SHARE_WELL)
 		return;
 	ps->forgone--;
@@ -211,6 +218,7 @@ void ndp_pull_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	ps->ack_share -= ps->ack_share / 16;
+	ps->calm = 0;
 	ps->expect_pulls++;
 }
 
@@ -253,9 +261,10 @@ bool ndp_pull_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	struct ndp_pull_state *ps = ndp_pull(np);
 
 	ps->ack_share -= ps->ack_share / 16;
+	ps->calm = 0;
 	if (ps->ack_share > NDP_SHARE_WELL || cb->pulled || cb->fin)
 		return true;
-	ps->forgone = min_t(u32, ps->forgone + 1, np->iw);
+	ps->forgone = min_t(u32, ps->forgone + 1, min_t(u32, np->iw, U8_MAX));
 	return false;
 }
 

@@ -75,6 +75,7 @@ struct ndp_pullq {
  * @pushed:	payload pushed above ndp_sock.snd_last, answered or not
  * @ack_share:	moving share of ACKs among answers and losses, 0 to 256
  * @forgone:	pushed packets that were lost, and waited for pulls of others
+ * @calm:	answers in a row that were ACKs, and nothing lost; NDP_CALM at most
  *
  * The receiver:
  * @refused:	a packet found no room, and there was no sign of room since: no pulls
@@ -118,7 +119,8 @@ struct ndp_pull_state {
 	bool			queued;
 	u8			class;
 	u8			elsewhere_in;
-	u16			forgone;
+	u8			forgone;
+	u8			calm;
 	u32			low_nxt;
 	u32			sent;
 	u32			told;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Fabrics that are broken and say nothing (NDP paper, section 3.2.3): six hosts, two leaves, four
-# spines, exact paths, a flow from each host of the left leaf to one of the right.  At 8 ms links
-# begin to lose packets.  From 3 ms after that on each flow has its share of what is left
+# spines, once eight, exact paths, a flow from each host of the left leaf to one of the right.  At
+# 8 ms links begin to lose packets.  From 3 ms after that on each flow has its share of what is left
 # (max-min, tools/lab/fair.py), after few timeouts and no long stall, at hardly any cost in
 # probes; what is mended is in use again within 10 ms, and a fresh connection goes by no path
 # that another has found dead, but for a probe.  In virtual time alone: nothing here is wrong by a
@@ -16,17 +16,22 @@ lab=$(dirname "$0")/../tools/lab
 virtual_time || skip_all "time is not virtual"
 require_module ndp sch_ndp netwire
 require_program python3
-tap_plan 23
+tap_plan 27
 
 fabric() { "$lab/fabric" "$@" --state "$TMP/fabric" || die "fabric $*"; }
 # ndp_bench's: from its start to that of its flows, seconds; and the failure's time
 LEAD=0.010
 DEAD=0.008
 
-fabric build leafspine:6:2:4
+# built SPINES: a fabric with so many
+built() {
+	FABRIC=leafspine:6:2:$1
+	fabric build $FABRIC
+	fabric ports ndp
+	fabric hosts >"$TMP/hosts"
+}
 trap '"$lab/fabric" delete --state "$TMP/fabric"; lib_cleanup' EXIT
-fabric ports ndp
-fabric hosts >"$TMP/hosts"
+built 4
 
 # bench MS ARGS...: flows in the background, up to their failure
 bench() {
@@ -64,9 +69,9 @@ judge() {
 import json, sys
 import fair
 END = 3     # ms after the failure
-ways = fair.Ways(fair.built(["leafspine:6:2:4"]))
+ways = fair.Ways(fair.built([sys.argv[2]]))
 flows = [f for f in map(json.loads, open(sys.argv[1])) if "id" in f]
-pairs = zip(sys.argv[2::2], sys.argv[3::2])
+pairs = zip(sys.argv[3::2], sys.argv[4::2])
 loss = fair.losses([[0, "link", link, "loss=" + ratio] for link, ratio in pairs], 0)
 shares = fair.shares(ways, [(f["src"], f["dst"]) for f in flows], loss)
 best = 10 * 9000 / 9102
@@ -77,7 +82,7 @@ def stall(f):
     runs = "".join("x" if v else " " for v in f["series"]).split("x")
     return max(map(len, runs)) * f["bin_us"]
 print(int(100 * min(rate(f) / best / s for f, s in zip(flows, shares))),
-      max(f["timeouts"] for f in flows), max(map(stall, flows)))' "$TMP/json" "${LOST[@]}"
+      max(f["timeouts"] for f in flows), max(map(stall, flows)))' "$TMP/json" "$FABRIC" "${LOST[@]}"
 }
 
 # failure NAME LINK RATIO...: three results.  Each begins with nothing known.
@@ -150,4 +155,9 @@ check "at most a probe of it goes to the dead spine" between 0 $(($(up 0) - befo
 mend
 
 # A peer that was never heard again is given up after 30 s.
+check "no socket is left" wait_for 60 quiet h0 h1 h2 h3 h4 h5
+
+fabric delete
+built 8
+failure "two of eight spines" c0-t0 1 c0-t1 1 c5-t0 1 c5-t1 1
 check "no socket is left" wait_for 60 quiet h0 h1 h2 h3 h4 h5

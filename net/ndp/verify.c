@@ -21,7 +21,7 @@
  *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
  *
  * - Of an unverified peer it is not believed which path loses our answers (path.c).  One whose
- *   packets come again is challenged soon, but once a timeout at most.
+ *   packets come again is challenged then, but no more often than once in NDP_CHALLENGE_AGAIN.
  *
  * Whoever had to be challenged or was held back is given a token: a number that proves
  * its address in later connections, as TCP Fast Open's cookie does.  The initiator keeps
@@ -38,6 +38,9 @@
 
 /* The first challenge of a connection that nothing holds back: most never need one. */
 #define NDP_CHALLENGE_IDLE	(1000 * NDP_MSEC)
+
+/* And the next one, when what was answered comes again: some round trips later. */
+#define NDP_CHALLENGE_AGAIN	(NDP_RTO_MIN / 4)
 
 /* An unverified connection's time while its listener or memory is under pressure. */
 #define NDP_UNVERIFIED_SHORT	(3000 * NDP_MSEC)
@@ -134,14 +137,14 @@ void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
  * @np:		connection
  *
  * Which path loses answers is not known of an unverified peer (path.c): the next challenge goes
- * soon, but not sooner than a timeout after the last.
+ * now, but not sooner than NDP_CHALLENGE_AGAIN after the last.  That may have been lost too.
  *
  * Context: np->lock held; the caller's ndp_output() sets the timer.
  */
 void ndp_unverified_again(struct ndp_sock *np)
 {
 	if (ndp_is_unverified(np))
-		np->challenge_at = min(np->challenge_at, np->challenged_at + ndp_rto(np));
+		np->challenge_at = min(np->challenge_at, np->challenged_at + NDP_CHALLENGE_AGAIN);
 }
 
 /* Payload that an unverified peer may be sent in one packet. */

@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 117
+tap_plan 120
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -27,7 +27,33 @@ captured() {
 	wait $capture
 }
 
+# Completion in bash: complete_words WORD... (the last one is being typed), in $TMP
+complete_words() {
+	in_ns "$H0" bash -c '
+		source "$0"
+		cd "$1"
+		shift
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_ndp
+		echo "${COMPREPLY[*]}"' "$(dirname "$0")/../tools/completion/ndp" "$TMP" "$@"
+}
+
 wire_pair rate=1gbit mtu=9000
+
+# Without the module.
+rmmod ndp_mprdma ndp_dcqcn ndp 2>/dev/null
+if [ -e /sys/module/ndp ]; then
+	skip "completion does not load the module" "it cannot be unloaded"
+else
+	for words in "path live" "path show" "path del" "repair del" stat doctor; do
+		# shellcheck disable=SC2086
+		complete_words ndp $words "" >/dev/null
+	done
+	refuse "completion does not load the module" [ -e /sys/module/ndp ]
+fi
+require_module ndp
+
 ip -n "$H1" address add 10.9.0.2/32 dev lo
 ip -n "$H0" route add 10.9.0.2 via 10.0.0.2
 
@@ -122,15 +148,7 @@ is "stat as JSON" "$(in_ns "$H0" ndp -j stat ActiveOpens)" '{"ActiveOpens":6}'
 is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
 	"$(in_ns "$H0" sh -c 'wc -l </proc/net/ndp_stat')"
 
-# Completion in bash: complete_words WORD... (the last one is being typed)
-complete_words() {
-	in_ns "$H0" bash -c '
-		source "$0"
-		COMP_WORDS=("$@")
-		COMP_CWORD=$(($# - 1))
-		_ndp
-		echo "${COMPREPLY[*]}"' "$(dirname "$0")/../tools/completion/ndp" "$@"
-}
+# Completion in bash.
 is "complete a command" "$(complete_words ndp re)" "repair"
 is "complete all commands" "$(complete_words ndp "")" "path repair socket stat doctor help"
 is "complete behind an option" "$(complete_words ndp -j path l)" "live"
@@ -140,6 +158,12 @@ is "complete what a path has" "$(complete_words ndp path add 10.0.0.2 e)" "entro
 is "complete its value" "$(complete_words ndp path add 10.0.0.2 entropy "")" "random"
 is "complete a device" "$(complete_words ndp repair add et)" "eth0"
 is "complete counters" "$(complete_words ndp stat Timeouts ActiveO)" "ActiveOpens"
+# A name that a shell would run, were it expanded; as it has to be quoted.
+ip -n "$H0" link add '$(touch${IFS}x)' type dummy
+is "complete a device whose name is a command" "$(complete_words ndp repair add '\$')" \
+	'\$\(touch\$\{IFS\}x\)'
+refuse "which is not run" [ -e "$TMP/x" ]
+ip -n "$H0" link del '$(touch${IFS}x)'
 
 # ndp_cat: a file there and another back over one connection.
 head -c 3000000 /dev/urandom >"$TMP/there"

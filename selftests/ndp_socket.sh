@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 35
+tap_plan 38
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -52,6 +52,8 @@ for line in sys.stdin:
     elif word[0] == "accept":
         for _ in range(int(word[1])):
             held.append(socket.socket(fileno=libc.accept(held[0].fileno(), None, None)))
+    elif word[0] == "name":
+        libc.prctl(15, bytes.fromhex(word[1]), 0, 0, 0)     # PR_SET_NAME
     elif word[0] == "end":
         break
     print("done", flush=True)
@@ -97,6 +99,15 @@ is "whose it is" "$(of "$H1" "[p['pid'] for i in s for p in i['processes']]" -l 
 	"[$server]"
 is "as text" "$(in_ns "$H1" ndp -l -p socket | tail -n 1 | tr -s ' ')" \
 	"listen stream ndp 0 77 10.0.0.2:5000 *:* users:((\"python3\",pid=$server,fd=3))"
+# A process may call itself what it likes, byte by byte.
+named() { told "$H1" name "$(printf "$1" | od -An -tx1 | tr -d ' \n')"; }
+named 'a","pid":1'
+is "a name with quotes" "$(of "$H1" "s[0]['processes'][0]['name']" -l -p socket)" 'a","pid":1'
+named 'e\033[2J\377'
+is "a name that is not text" "$(of "$H1" "ascii(s[0]['processes'][0]['name'])" -l -p socket)" \
+	"'e\\x1b[2J\\ufffd'"
+check "is none to a terminal" grep -q 'users:(("e?\[2J?",pid=' <(in_ns "$H1" ndp -l -p socket)
+named python3
 
 told "$H0" connect 10.0.0.2 5000 1
 check "it has come" wait_for 20 eval '[ "$(of "$H1" "s[0][\"recvq\"]" socket)" = 1000 ]'

@@ -64,22 +64,10 @@ static const char *const verdicts[] = { "good", "note", "bad" };
 
 static unsigned int said, wrong;
 
-static void print_json_string(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		if ((unsigned char)*text >= ' ')
-			putchar(*text);
-		else
-			printf("\\u%04x", *text);
-	}
-	putchar('"');
-}
-
 static void report(const char *check, enum verdict verdict, const char *mend, const char *text)
 {
+	char line[512];
+
 	wrong += verdict == BAD;
 	if (json) {
 		printf("%s{\"check\":\"%s\",\"verdict\":\"%s\",\"text\":", said ? "," : "", check,
@@ -89,9 +77,14 @@ static void report(const char *check, enum verdict verdict, const char *mend, co
 		print_json_string(mend ? mend : "");
 		putchar('}');
 	} else {
-		printf("%-4s  %-9s  %s\n", verdicts[verdict], check, text);
+		printf("%-4s  %-9s  ", verdicts[verdict], check);
+		print_text(text);
+		putchar('\n');
 		while (mend && *mend) {
-			printf("      %9s    %.*s\n", "", (int)strcspn(mend, "\n"), mend);
+			snprintf(line, sizeof(line), "%.*s", (int)strcspn(mend, "\n"), mend);
+			printf("      %9s    ", "");
+			print_text(line);
+			putchar('\n');
 			mend += strcspn(mend, "\n");
 			mend += *mend == '\n';
 		}

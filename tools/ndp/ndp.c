@@ -399,10 +399,11 @@ static void print_peer_json(const struct live *l, bool first)
 {
 	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
 
-	printf("%s{\"peer\":\"%s\",\"local\":\"%s\",\"uid\":%u,\"mark\":%u,\"dev\":\"%s\",",
+	printf("%s{\"peer\":\"%s\",\"local\":\"%s\",\"uid\":%u,\"mark\":%u,\"dev\":",
 	       first ? "" : "]},", address_text(&l->path.dst, dst),
-	       address_text(&l->src, src), l->uid, l->mark, device_text(l->ifindex, dev));
-	printf("\"connections\":%u,\"rtt_us\":%u,\"paths\":[", l->conns, l->srtt);
+	       address_text(&l->src, src), l->uid, l->mark);
+	print_json_string(device_text(l->ifindex, dev));
+	printf(",\"connections\":%u,\"rtt_us\":%u,\"paths\":[", l->conns, l->srtt);
 }
 
 static void print_peer(const struct live *l)
@@ -415,8 +416,10 @@ static void print_peer(const struct live *l)
 		printf(" uid %u", l->uid);
 	if (l->mark)
 		printf(" mark %u", l->mark);
-	if (l->ifindex)
-		printf(" dev %s", device_text(l->ifindex, dev));
+	if (l->ifindex) {
+		fputs(" dev ", stdout);
+		print_text(device_text(l->ifindex, dev));
+	}
 	putchar('\n');
 }
 
@@ -520,10 +523,13 @@ static int on_repair(const struct nlmsghdr *nlh, void *data)
 		if (mnl_attr_get_type(attr) != NDP_A_IFINDEX ||
 		    !if_indextoname(mnl_attr_get_u32(attr), name))
 			continue;
-		if (json)
-			printf("%s\"%s\"", s->n ? "," : "", name);
-		else
-			puts(name);
+		if (json) {
+			fputs(s->n ? "," : "", stdout);
+			print_json_string(name);
+		} else {
+			print_text(name);
+			putchar('\n');
+		}
 		s->n++;
 	}
 	return MNL_CB_OK;

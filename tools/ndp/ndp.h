@@ -31,6 +31,9 @@ const char *netlink_error(void);
 void genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);
 
+void print_text(const char *text);
+void print_json_string(const char *text);
+
 unsigned int parse_port(const char *text);
 void do_doctor(char **args);
 void do_socket(char **args, const struct options *o);

@@ -139,12 +139,15 @@ static void print_holders(unsigned long inode)
 	for (i = 0; i < n_holders; i++) {
 		if (!inode || holders[i].inode != inode)
 			continue;
-		if (json)
-			printf("%s{\"name\":\"%s\",\"pid\":%d,\"fd\":%d}", found++ ? "," : "",
-			       holders[i].comm, holders[i].pid, holders[i].fd);
-		else
-			printf("%s(\"%s\",pid=%d,fd=%d)", found++ ? "," : " users:(",
-			       holders[i].comm, holders[i].pid, holders[i].fd);
+		if (json) {
+			printf("%s{\"name\":", found++ ? "," : "");
+			print_json_string(holders[i].comm);
+			printf(",\"pid\":%d,\"fd\":%d}", holders[i].pid, holders[i].fd);
+		} else {
+			printf("%s(\"", found++ ? "," : " users:(");
+			print_text(holders[i].comm);
+			printf("\",pid=%d,fd=%d)", holders[i].pid, holders[i].fd);
+		}
 	}
 	if (found && !json)
 		putchar(')');
@@ -261,8 +264,9 @@ static void print_socket_json(const struct found *f, const struct listing *l)
 	printf("\"local\":\"%s\",\"lport\":%u,\"peer\":\"%s\",\"pport\":%u,",
 	       address_text(&here, src), ntohs(f->m.sport), address_text(&there, dst),
 	       ntohs(f->m.dport));
-	printf("\"recvq\":%u,\"sendq\":%u,\"uid\":%u,\"inode\":%u,\"dev\":\"%s\",\"mark\":%u",
-	       f->m.rqueue, f->m.wqueue, f->m.uid, f->m.inode, dev, f->mark);
+	printf("\"recvq\":%u,\"sendq\":%u,\"uid\":%u,\"inode\":%u,\"mark\":%u,\"dev\":",
+	       f->m.rqueue, f->m.wqueue, f->m.uid, f->m.inode, f->mark);
+	print_json_string(dev);
 	printf(",\"rmem\":%u,\"wmem\":%u", f->mem[SK_MEMINFO_RMEM_ALLOC],
 	       f->mem[SK_MEMINFO_WMEM_QUEUED]);
 	if (l->o->info)

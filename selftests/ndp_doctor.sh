@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 61
+tap_plan 64
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -114,6 +114,18 @@ check "a slower qdisc: it is NDP's now" text_has qdisc "eth0 has qdisc ndp"
 tc -n "${HOST[0]}" qdisc replace dev eth0 root fq_codel
 examine
 check "fq_codel is noted" text_has qdisc "note eth0 has qdisc fq_codel"
+# Whoever may name a device does not say what root runs.
+# shellcheck disable=SC2016
+named='$(touch${IFS}x)'
+ip -n "${HOST[0]}" link add "$named" type dummy
+ip -n "${HOST[0]}" address add 10.77.0.1/24 dev "$named"
+ip -n "${HOST[0]}" link set "$named" up
+tc -n "${HOST[0]}" qdisc replace dev "$named" root fq_codel
+examine
+obey "a device whose name is a command" qdisc
+refuse "which was not run" [ -e x ]
+check "but the other" grep -q "^qdisc ndp" <(tc -n "${HOST[0]}" qdisc show dev "$named" root)
+ip -n "${HOST[0]}" link del "$named"
 
 ip -n "${HOST[0]}" link add slow0 type dummy
 ip -n "${HOST[0]}" address add 10.77.0.1/24 dev slow0

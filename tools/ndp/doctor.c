@@ -178,6 +178,22 @@ static bool ethtool(const char *dev, void *command)
 	return !ioctl(control_fd, SIOCETHTOOL, &request);
 }
 
+/* What means nothing to a shell, and a device's name as one word of it. */
+#define PLAIN	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+#define WORD	(2 * IF_NAMESIZE)
+
+/* What the doctor advises is pasted by root, and somebody else may have named the device. */
+static const char *shell_word(const char *dev, char word[WORD])
+{
+	char *to = word;
+
+	for (; *dev; *to++ = *dev++)
+		if ((unsigned char)*dev < 0x80 && !strchr(PLAIN, *dev))
+			*to++ = '\\';
+	*to = '\0';
+	return word;
+}
+
 /* How packets of UDP are spread over the receive queues of a device. */
 static void check_rss(const char *dev)
 {
@@ -186,7 +202,7 @@ static void check_rss(const char *dev)
 		const char	*name;
 		__u32		type;
 	} flows[] = { { "udp4", UDP_V4_FLOW }, { "udp6", UDP_V6_FLOW } };
-	char mend[160] = "";
+	char mend[160] = "", word[WORD];
 	unsigned int i, n = 0;
 
 	if (!ethtool(dev, &rings) || rings.data < 2)
@@ -196,7 +212,8 @@ static void check_rss(const char *dev)
 
 		if (ethtool(dev, &hash) && hash.data & (RXH_L4_B_0_1 | RXH_L4_B_2_3))
 			n += snprintf(mend + n, sizeof(mend) - n,
-				      "ethtool -N %s rx-flow-hash %s sd\n", dev, flows[i].name);
+				      "ethtool -N %s rx-flow-hash %s sd\n",
+				      shell_word(dev, word), flows[i].name);
 	}
 	if (n)
 		say("rss", NOTE, mend,
@@ -296,7 +313,7 @@ static const struct {
 static void check_qdisc(const char *dev)
 {
 	struct root root = { .ifindex = if_nametoindex(dev) };
-	char mend[96];
+	char mend[96], word[WORD];
 	unsigned int i;
 
 	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &root)) {
@@ -311,7 +328,8 @@ static void check_qdisc(const char *dev)
 			    dev, root.kind);
 		return;
 	}
-	snprintf(mend, sizeof(mend), "tc qdisc replace dev %s root ndp mode host", dev);
+	snprintf(mend, sizeof(mend), "tc qdisc replace dev %s root ndp mode host",
+		 shell_word(dev, word));
 	say("qdisc", qdiscs[i].verdict, qdiscs[i].verdict == GOOD ? NULL : mend,
 	    "%s has qdisc %s, which %s", dev, root.kind, qdiscs[i].text);
 }

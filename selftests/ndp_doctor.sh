@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 64
+tap_plan 65
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -52,6 +52,8 @@ there=${ADDRESS[last]}
 # Its own words.
 says "no such host" 2 "host \"no.such.host.invalid\"" in_ns "${HOST[0]}" \
 	ndp doctor no.such.host.invalid
+is "no such host: no half JSON" \
+	"$(in_ns "${HOST[0]}" ndp -j doctor no.such.host.invalid 2>/dev/null)" ""
 says "no such port" 2 "not a number from 1 to 65535" in_ns "${HOST[0]}" ndp doctor $there 0
 says "a word too many" 2 "what is" in_ns "${HOST[0]}" ndp doctor $there 5 6
 

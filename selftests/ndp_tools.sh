@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 124
+tap_plan 126
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -41,16 +41,26 @@ complete_words() {
 
 wire_pair rate=1gbit mtu=9000
 
+# half_said NAME COMMAND...: what fails says nothing on standard output, which JSON begins
+half_said() { is "$1" "$(in_ns "$H0" ndp -j "${@:2}" 2>/dev/null; echo $?)" 1; }
+
 # Without the module.
+loader=$(cat /proc/sys/kernel/modprobe)
 rmmod ndp_mprdma ndp_dcqcn ndp 2>/dev/null
 if [ -e /sys/module/ndp ]; then
 	skip "completion does not load the module" "it cannot be unloaded"
+	skip "no module: no half JSON of sockets" "it cannot be unloaded"
+	skip "no module: nor of paths" "it cannot be unloaded"
 else
 	for words in "path live" "path show" "path del" "repair del" stat doctor; do
 		# shellcheck disable=SC2086
 		complete_words ndp $words "" >/dev/null
 	done
 	refuse "completion does not load the module" [ -e /sys/module/ndp ]
+	echo /bin/false >/proc/sys/kernel/modprobe
+	half_said "no module: no half JSON of sockets" socket
+	half_said "no module: nor of paths" path
+	echo "$loader" >/proc/sys/kernel/modprobe
 fi
 require_module ndp
 

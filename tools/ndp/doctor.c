@@ -70,7 +70,7 @@ static void report(const char *check, enum verdict verdict, const char *mend, co
 
 	wrong += verdict == BAD;
 	if (json) {
-		printf("%s{\"check\":\"%s\",\"verdict\":\"%s\",\"text\":", said ? "," : "", check,
+		printf("%s{\"check\":\"%s\",\"verdict\":\"%s\",\"text\":", said ? "," : "[", check,
 		       verdicts[verdict]);
 		print_json_string(text);
 		printf(",\"mend\":");
@@ -352,8 +352,10 @@ static void check_devices(void)
 {
 	struct ifaddrs *all, *a, *b;
 
-	if (getifaddrs(&all))
-		err(EXIT_FAILURE, "getifaddrs");
+	if (getifaddrs(&all)) {
+		say("device", NOTE, NULL, "addresses cannot be read: %s", strerror(errno));
+		return;
+	}
 	for (a = all; a; a = a->ifa_next) {
 		if (!is_ip(a) || !(a->ifa_flags & IFF_UP) || a->ifa_flags & IFF_LOOPBACK)
 			continue;
@@ -767,7 +769,10 @@ static void check_paths(const struct way *way)
 	struct nlmsghdr *nlh;
 	struct netlink g;
 
-	genl_open(&g);
+	if (!genl_open(&g)) {
+		say("paths", NOTE, NULL, "paths cannot be read: %s", netlink_error());
+		return;
+	}
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, NDP_CMD_PEER_GET, NDP_GENL_VERSION);
 	if (netlink_talk(&g, nlh, on_path, &p)) {
 		say("paths", NOTE, NULL, "paths cannot be read: %s", netlink_error());
@@ -783,21 +788,18 @@ static void check_paths(const struct way *way)
 	mnl_socket_close(g.nl);
 }
 
-static void check_way(const char *host, unsigned int port)
+static void check_way(struct way *way, unsigned int port)
 {
-	struct way way = { 0 };
-
-	resolve(host, &way.to);
-	address_text(&way.to, way.text);
-	if (!check_route(&way))
+	address_text(&way->to, way->text);
+	if (!check_route(way))
 		return;
-	address_set_port(&way.to, port);
-	if (*way.dev && strcmp(way.dev, "lo"))
-		check_device(way.dev);
-	if (!check_answer(&way))
+	address_set_port(&way->to, port);
+	if (*way->dev && strcmp(way->dev, "lo"))
+		check_device(way->dev);
+	if (!check_answer(way))
 		return;
-	check_mtu(&way);
-	check_paths(&way);
+	check_mtu(way);
+	check_paths(way);
 }
 
 /**
@@ -809,17 +811,18 @@ static void check_way(const char *host, unsigned int port)
 void do_doctor(char **args)
 {
 	unsigned int port = *args && args[1] ? parse_port(args[1]) : CLOSED_PORT;
+	struct way way = { 0 };
 
 	if (*args && args[1] && args[2])
 		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[2]);
 	control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	said = 0;
 	wrong = 0;
-	if (json)
-		putchar('[');
+	if (*args)
+		resolve(*args, &way.to);
 	if (check_module()) {
 		if (*args)
-			check_way(*args, port);
+			check_way(&way, port);
 		else
 			check_devices();
 		check_ecmp();

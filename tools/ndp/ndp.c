@@ -173,6 +173,12 @@ static void get_address(const struct nlattr *attr, union address *a)
 		errx(EXIT_FAILURE, "an address that is none");
 }
 
+static void open_ndp(struct netlink *g)
+{
+	if (!genl_open(g))
+		errx(EXIT_FAILURE, "%s", netlink_error());
+}
+
 static void path_change(__u8 cmd, char **args)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
@@ -181,7 +187,7 @@ static void path_change(__u8 cmd, char **args)
 	struct netlink g;
 
 	parse_path(args, &p);
-	genl_open(&g);
+	open_ndp(&g);
 	nlh = genl_request(buf, g.family, NLM_F_ACK, cmd, NDP_GENL_VERSION);
 	put_address(nlh, NDP_A_DST, &p.dst);
 	mnl_attr_put_u8(nlh, NDP_A_PREFIX, p.plen);
@@ -236,7 +242,7 @@ static void print_path_json(const struct path *p, bool first)
 {
 	char addr[ADDRESS_TEXT];
 
-	printf("%s{\"dst\":\"%s\",\"prefixlen\":%u", first ? "" : ",",
+	printf("%s{\"dst\":\"%s\",\"prefixlen\":%u", first ? "[" : ",",
 	       address_text(&p->dst, addr), p->plen);
 	if (p->has_via)
 		printf(",\"via\":\"%s\"",
@@ -289,14 +295,13 @@ static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 	struct nlmsghdr *nlh;
 	struct netlink g;
 
-	genl_open(&g);
+	open_ndp(&g);
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, cmd, NDP_GENL_VERSION);
-	if (json)
-		putchar('[');
 	if (netlink_talk(&g, nlh, print, s))
 		errx(EXIT_FAILURE, "%s", netlink_error());
+	/* The first has opened the list, so that nothing was printed of what was refused. */
 	if (json)
-		printf("%s]\n", s->tail ? s->tail : "");
+		printf("%s%s]\n", s->n ? "" : "[", s->tail ? s->tail : "");
 	mnl_socket_close(g.nl);
 }
 
@@ -400,7 +405,7 @@ static void print_peer_json(const struct live *l, bool first)
 	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
 
 	printf("%s{\"peer\":\"%s\",\"local\":\"%s\",\"uid\":%u,\"mark\":%u,\"dev\":",
-	       first ? "" : "]},", address_text(&l->path.dst, dst),
+	       first ? "[" : "]},", address_text(&l->path.dst, dst),
 	       address_text(&l->src, src), l->uid, l->mark);
 	print_json_string(device_text(l->ifindex, dev));
 	printf(",\"connections\":%u,\"rtt_us\":%u,\"paths\":[", l->conns, l->srtt);
@@ -505,7 +510,7 @@ static void repair_change(__u8 cmd, char **args)
 	ifindex = if_nametoindex(*args);
 	if (!ifindex)
 		errx(EXIT_FAILURE, "device \"%s\": %s", *args, strerror(errno));
-	genl_open(&g);
+	open_ndp(&g);
 	nlh = genl_request(buf, g.family, NLM_F_ACK, cmd, NDP_GENL_VERSION);
 	mnl_attr_put_u32(nlh, NDP_A_IFINDEX, ifindex);
 	if (netlink_talk(&g, nlh, NULL, NULL))
@@ -524,7 +529,7 @@ static int on_repair(const struct nlmsghdr *nlh, void *data)
 		    !if_indextoname(mnl_attr_get_u32(attr), name))
 			continue;
 		if (json) {
-			fputs(s->n ? "," : "", stdout);
+			putchar(s->n ? ',' : '[');
 			print_json_string(name);
 		} else {
 			print_text(name);

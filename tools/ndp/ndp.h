@@ -28,7 +28,7 @@ struct netlink {
 bool netlink_open(struct netlink *g, int protocol);
 int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data);
 const char *netlink_error(void);
-void genl_open(struct netlink *g);
+bool genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);
 
 void print_text(const char *text);

@@ -3,10 +3,8 @@
  * Netlink for ndp: a request and its answers, with the kernel's own words where it
  * refuses (extended ACK).  libmnl does the rest.
  */
-#include <err.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <linux/genetlink.h>
@@ -113,29 +111,40 @@ static int on_family(const struct nlmsghdr *nlh, void *data)
 /* Return: false with errno set. */
 bool netlink_open(struct netlink *g, int protocol)
 {
-	int one = 1;
+	int one = 1, error;
 
+	*said = '\0';
 	memset(g, 0, sizeof(*g));
 	g->seq = time(NULL);
 	g->nl = mnl_socket_open(protocol);
-	if (!g->nl || mnl_socket_bind(g->nl, 0, MNL_SOCKET_AUTOPID) < 0)
+	if (!g->nl)
 		return false;
+	if (mnl_socket_bind(g->nl, 0, MNL_SOCKET_AUTOPID) < 0) {
+		error = errno;
+		mnl_socket_close(g->nl);
+		errno = error;
+		return false;
+	}
 	mnl_socket_setsockopt(g->nl, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(g->nl, NETLINK_CAP_ACK, &one, sizeof(one));
 	return true;
 }
 
-/* Asking for the family loads the module. */
-void genl_open(struct netlink *g)
+/* Asking for the family loads the module.  Return: false, and netlink_error() says why. */
+bool genl_open(struct netlink *g)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh;
 
 	if (!netlink_open(g, NETLINK_GENERIC))
-		errx(EXIT_FAILURE, "netlink: %s", strerror(errno));
+		return false;
 	nlh = genl_request(buf, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
 	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, NDP_GENL_NAME);
-	if (netlink_talk(g, nlh, on_family, g) || !g->family)
-		errx(EXIT_FAILURE, "the kernel has no AF_NDP: %s",
-		     errno == ENOENT ? "module ndp is not loaded" : netlink_error());
+	if (!netlink_talk(g, nlh, on_family, g) && g->family)
+		return true;
+	if (errno == ENOENT)
+		snprintf(said, sizeof(said),
+			 "the kernel has no AF_NDP: module ndp is not loaded");
+	mnl_socket_close(g->nl);
+	return false;
 }

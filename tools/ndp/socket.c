@@ -258,7 +258,7 @@ static void print_socket_json(const struct found *f, const struct listing *l)
 	if (f->m.ifindex)
 		if_indextoname(f->m.ifindex, dev);
 	printf("%s{\"state\":\"%s\",\"type\":\"%s\",\"transport\":\"%s\",\"role\":\"%s\",",
-	       l->n ? "," : "", states[f->m.state],
+	       l->n ? "," : "[", states[f->m.state],
 	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport,
 	       f->info.role ? "acceptor" : "initiator");
 	printf("\"local\":\"%s\",\"lport\":%u,\"peer\":\"%s\",\"pport\":%u,",
@@ -418,16 +418,15 @@ void do_socket(char **args, const struct options *o)
 	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
 	req->sdiag_family = AF_NDP;
 	req->states = filter.states;
-	if (json)
-		putchar('[');
-	else
+	if (!json)
 		printf("%-8s %-7s %-8s %8s %8s %24s %24s\n", "State", "Type", "Trans", "Recv-Q",
 		       "Send-Q", "Local Address:Port", "Peer Address:Port");
 	if (netlink_talk(&g, nlh, on_socket, &l))
 		errx(EXIT_FAILURE, "%s", errno == ENOENT ? "module ndp is not loaded" :
 		     netlink_error());
+	/* The first socket has opened the list, so that nothing was printed of what was refused. */
 	if (json)
-		puts("]");
+		puts(l.n ? "]" : "[]");
 	mnl_socket_close(g.nl);
 	free(holders);
 	holders = NULL;

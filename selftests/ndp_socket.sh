@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 38
+tap_plan 40
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -160,6 +160,21 @@ told "$H0" connect 10.0.0.2 5000 400
 told "$H1" accept 400
 is "403 connections, each once" "$(of "$H0" "len(s), len({i['inode'] for i in s})" socket)" \
 	"(403, 403)"
+
+# A dump that stands, for nobody reads what is printed, while the table grows.
+mkfifo "$TMP/printed"
+exec {printed}<>"$TMP/printed"
+ip netns exec "$H0" ndp -j -i socket >"$TMP/printed" 2>&1 {printed}>&- &
+PID=$!
+stands() { grep -q "State:.S" "/proc/$PID/status"; }
+check "a dump that stands" wait_for 20 stands
+told "$H0" connect 10.0.0.2 5000 400
+told "$H1" accept 400
+exec {reading}<"$TMP/printed" {printed}>&-
+is "shows none twice when the table has grown" "$(python3 -SE -c '
+import json, sys
+s = json.load(sys.stdin)
+print(len(s) >= 403, len(s) - len({i["inode"] for i in s}))' <&"$reading")" "True 0"
 
 # What is no request.
 ask() {

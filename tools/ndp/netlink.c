@@ -16,6 +16,9 @@
 #define NETLINK_EXT_ACK 11
 #endif
 
+/* The kernel makes a dump's messages as large as whoever reads them takes, up to this. */
+#define DUMP_SIZE	32768
+
 /* What the kernel said when it refused, or nothing. */
 static char said[160];
 
@@ -64,7 +67,7 @@ const char *netlink_error(void)
 /* Send and handle all answers.  Return: 0 or -1 with errno set. */
 int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
 {
-	char buf[MNL_SOCKET_BUFFER_SIZE];
+	char buf[DUMP_SIZE];
 	unsigned int port = mnl_socket_get_portid(g->nl);
 	int n;
 

@@ -5,11 +5,13 @@
  * Filters are looked at here, but for states, by which the kernel chooses.  Whose process a
  * socket is, is found by its inode among the open files of /proc, as ss does.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,11 +43,12 @@ struct found {
 	__u32			mark;
 };
 
-/* What is printed, and how many were. */
+/* What is printed, how many were, and their cookies, a tree. */
 struct listing {
 	const struct filter	*filter;
 	const struct options	*o;
 	unsigned int		n;
+	void			*cookies;
 };
 
 /* Processes */
@@ -308,6 +311,31 @@ static bool fits(const struct found *f, const struct filter *filter)
 	       (!filter->dport || filter->dport == ntohs(f->m.dport));
 }
 
+static int by_cookie(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(((struct ndp_diag_msg *)0)->cookie));
+}
+
+/*
+ * Was it printed already?  While the kernel's table changes its size a dump begins anew, and
+ * tells of all sockets again.
+ */
+static bool is_again(const struct found *f, struct listing *l)
+{
+	void *cookie = malloc(sizeof(f->m.cookie)), **node;
+
+	if (!cookie)
+		err(EXIT_FAILURE, "memory");
+	memcpy(cookie, f->m.cookie, sizeof(f->m.cookie));
+	node = tsearch(cookie, &l->cookies, by_cookie);
+	if (!node)
+		err(EXIT_FAILURE, "memory");
+	if (*node == cookie)
+		return false;
+	free(cookie);
+	return true;
+}
+
 /* An attribute may be shorter or longer than what this was built with. */
 static void copy_attribute(const struct nlattr *attr, void *to, size_t size)
 {
@@ -339,7 +367,7 @@ static int on_socket(const struct nlmsghdr *nlh, void *data)
 		}
 	}
 	f.info.transport[sizeof(f.info.transport) - 1] = '\0';
-	if (f.m.state >= N(states) || !fits(&f, l->filter))
+	if (f.m.state >= N(states) || !fits(&f, l->filter) || is_again(&f, l))
 		return MNL_CB_OK;
 	if (json)
 		print_socket_json(&f, l);
@@ -428,6 +456,7 @@ void do_socket(char **args, const struct options *o)
 	if (json)
 		puts(l.n ? "]" : "[]");
 	mnl_socket_close(g.nl);
+	tdestroy(l.cookies, free);
 	free(holders);
 	holders = NULL;
 	n_holders = 0;

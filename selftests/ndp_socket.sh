@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 40
+tap_plan 41
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -54,6 +54,8 @@ for line in sys.stdin:
             held.append(socket.socket(fileno=libc.accept(held[0].fileno(), None, None)))
     elif word[0] == "name":
         libc.prctl(15, bytes.fromhex(word[1]), 0, 0, 0)     # PR_SET_NAME
+    elif word[0] == "dup":
+        held.append(os.dup(held[0].fileno()))
     elif word[0] == "end":
         break
     print("done", flush=True)
@@ -108,6 +110,9 @@ is "a name that is not text" "$(of "$H1" "ascii(s[0]['processes'][0]['name'])" -
 	"'e\\x1b[2J\\ufffd'"
 check "is none to a terminal" grep -q 'users:(("e?\[2J?",pid=' <(in_ns "$H1" ndp -l -p socket)
 named python3
+told "$H1" dup
+is "two descriptors of one socket" "$(of "$H1" "[p['pid'] for i in s for p in i['processes']]" \
+	-l -p socket)" "[$server, $server]"
 
 told "$H0" connect 10.0.0.2 5000 1
 check "it has come" wait_for 20 eval '[ "$(of "$H1" "s[0][\"recvq\"]" socket)" = 1000 ]'

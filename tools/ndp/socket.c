@@ -117,6 +117,13 @@ static void find_files(int pid)
 	closedir(dir);
 }
 
+static int by_inode(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
 static void find_holders(void)
 {
 	struct dirent *e;
@@ -132,16 +139,22 @@ static void find_holders(void)
 			find_files(pid);
 	}
 	closedir(dir);
+	qsort(holders, n_holders, sizeof(*holders), by_inode);
 }
 
 static void print_holders(unsigned long inode)
 {
+	size_t first = 0, end = n_holders, i;
 	unsigned int found = 0;
-	size_t i;
 
-	for (i = 0; i < n_holders; i++) {
-		if (!inode || holders[i].inode != inode)
-			continue;
+	while (first < end) {
+		i = first + (end - first) / 2;
+		if (holders[i].inode < inode)
+			first = i + 1;
+		else
+			end = i;
+	}
+	for (i = first; i < n_holders && holders[i].inode == inode; i++) {
 		if (json) {
 			printf("%s{\"name\":", found++ ? "," : "");
 			print_json_string(holders[i].comm);

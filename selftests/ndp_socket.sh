@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 41
+tap_plan 51
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -25,8 +25,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 held = []
 def address(text, port):
     if ":" in text:
+        text, _, device = text.partition("%")
         return struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", port, 0) + \
-            socket.inet_pton(socket.AF_INET6, text) + bytes(4)
+            socket.inet_pton(socket.AF_INET6, text) + \
+            struct.pack("=I", socket.if_nametoindex(device) if device else 0)
     return struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + \
         socket.inet_aton(text) + bytes(8)
 def call(name, s, text, port):
@@ -97,6 +99,8 @@ told "$H1" listen 10.0.0.2 5000
 is "one that listens is not among the connections" "$(of "$H1" "s" socket)" "[]"
 is "one that listens" "$(of "$H1" "[(i['state'], i['local'], i['lport'], i['sendq'],
 	i['type']) for i in s]" -l socket)" "[('listen', '10.0.0.2', 5000, 77, 'stream')]"
+is "it opened nothing and accepts nothing itself" "$(of "$H1" "'role' in s[0]" -l socket)" False
+refuse "nor as text" grep -q "initiator\|acceptor" <(in_ns "$H1" ndp -l -i socket)
 is "whose it is" "$(of "$H1" "[p['pid'] for i in s for p in i['processes']]" -l -p socket)" \
 	"[$server]"
 is "as text" "$(in_ns "$H1" ndp -l -p socket | tail -n 1 | tr -s ' ')" \
@@ -132,13 +136,15 @@ is "numbers" "$(of "$H0" "s[0]['bytes_sent'], s[0]['bytes_acked'], s[0]['paths']
 	"(1000, 1000, 32)"
 check "numbers as text" grep -q " bytes_sent:1000 " <(in_ns "$H0" ndp -i socket)
 id=$(of "$H0" "s[0]['conn_id']" -i socket)
-# 64 bits, more than the shell can compare as a number
+# 64 bits, more than the shell, jq and JavaScript can compare as a number
 check "the connection's id" grep -qx '[1-9][0-9]*' <<<"$id"
+is "as a string" "$(of "$H0" "type(s[0]['conn_id']).__name__" -i socket)" str
+check "and as text" grep -q " conn_id:$id " <(in_ns "$H0" ndp -i socket)
 is "is the same at both ends" "$(of "$H1" "s[0]['conn_id']" -i socket)" "$id"
 # nobody NS COMMAND...: as a user without privilege
 nobody() { in_ns "$1" setpriv --reuid 65534 --clear-groups "${@:2}"; }
 is "and nobody else's to know" "$(nobody "$H0" "$(command -v ndp)" -j -i socket |
-	grep -o '"conn_id":[0-9]*')" '"conn_id":0'
+	grep -o '"conn_id":"[0-9]*"')" '"conn_id":"0"'
 ns_add other
 # shellcheck disable=SC2154
 is "another namespace sees none" "$(of "$other" "s" -a socket)" "[]"
@@ -157,6 +163,22 @@ is "by source" "$(of "$H0" "sorted(i['pport'] for i in s)" socket src 10.0.0.1)"
 is "by state" "$(of "$H1" "sorted(i['lport'] for i in s)" socket state listen)" \
 	"[5000, 5001, 5002]"
 is "by two of them" "$(of "$H0" "len(s)" socket dst 10.0.0.2 sport 1)" 0
+is "by source as IPv6 writes it" "$(of "$H0" "sorted(i['pport'] for i in s)" \
+	socket src ::ffff:10.0.0.1)" "[5000, 5002]"
+# An address that only its device tells apart, and that has a name with quotes.
+device='q"d'
+in_ns "$H1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+ip -n "$H1" link add "$device" type dummy
+ip -n "$H1" link set "$device" up
+ip -n "$H1" address add fe80::77/64 dev "$device" nodad
+told "$H1" listen "fe80::77%$device" 5003
+local="[('fe80::77%$device', '$device')]"
+is "link-local" "$(of "$H1" "[(i['local'], i['dev']) for i in s]" -l socket sport 5003)" "$local"
+check "link-local as text" grep -q " \[fe80::77%$device\]:5003" <(in_ns "$H1" ndp -l socket)
+is "by its address" "$(of "$H1" "[i['lport'] for i in s]" -l socket src fe80::77)" "[5003]"
+is "by its device" "$(of "$H1" "[i['lport'] for i in s]" -l socket src "fe80::77%$device")" \
+	"[5003]"
+is "and by no other" "$(of "$H1" "s" -l socket src fe80::77%eth0)" "[]"
 says "no such state" 2 "is not one of" in_ns "$H0" ndp socket state open
 says "no such word" 2 "what is" in_ns "$H0" ndp socket from 10.0.0.1
 

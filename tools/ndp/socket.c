@@ -176,14 +176,20 @@ static void get_end(const struct found *f, bool peer, union address *a)
 	const __u8 *bytes = peer ? f->m.dst : f->m.src;
 
 	address_from(a, bytes, f->m.family == AF_INET6 ? 16 : 4);
+	/* Of such an address nothing is known without the device. */
+	if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr))
+		a->in6.sin6_scope_id = f->m.ifindex;
 	address_set_port(a, ntohs(peer ? f->m.dport : f->m.sport));
 }
 
+/* Columns of the text that an address and a port take */
+#define END_WIDTH	24
+
 /* ADDRESS:PORT, [ADDRESS]:PORT of IPv6; * for none. */
-static const char *end_text(const union address *a, char *text, size_t size)
+static void print_end(const union address *a)
 {
 	static const __u8 none[16];
-	char address[ADDRESS_TEXT], port[8] = "*";
+	char address[ADDRESS_TEXT], port[8] = "*", text[ADDRESS_TEXT + 16];
 	const void *bytes;
 	size_t len;
 
@@ -191,14 +197,14 @@ static const char *end_text(const union address *a, char *text, size_t size)
 	if (address_port(a))
 		snprintf(port, sizeof(port), "%u", address_port(a));
 	if (!memcmp(bytes, none, len))
-		snprintf(text, size, "*:%s", port);
+		snprintf(text, sizeof(text), "*:%s", port);
 	else
-		snprintf(text, size, a->any.sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s",
+		snprintf(text, sizeof(text), a->any.sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s",
 			 address_text(a, address), port);
-	return text;
+	len = strlen(text);
+	printf(" %*s", len < END_WIDTH ? (int)(END_WIDTH - len) : 0, "");
+	print_text(text);
 }
-
-#define END_TEXT	(ADDRESS_TEXT + 16)
 
 /* Numbers of struct ndp_info, by the names that are printed; those that are 0 are left out. */
 #define INFO(type, name)	{ #name, offsetof(struct ndp_info, name), sizeof(type) }
@@ -211,7 +217,7 @@ static const struct {
 	INFO(__u32, snd_rtx_queue), INFO(__u32, snd_credit), INFO(__u32, snd_window),
 	INFO(__u32, rcv_window), INFO(__u32, rcv_ooo), INFO(__u32, rcv_ooo_max),
 	INFO(__u32, pull_pending), INFO(__u64, pull_rate_bps), INFO(__u32, notsent_bytes),
-	INFO(__u64, conn_id), INFO(__u64, bytes_sent), INFO(__u64, bytes_acked),
+	INFO(__u64, bytes_sent), INFO(__u64, bytes_acked),
 	INFO(__u64, bytes_retrans), INFO(__u64, bytes_received), INFO(__u64, data_sent),
 	INFO(__u64, data_pushed), INFO(__u64, retrans), INFO(__u64, timeouts),
 	INFO(__u64, acks_in), INFO(__u64, nacks_in), INFO(__u64, pulls_in),
@@ -242,13 +248,26 @@ static unsigned long long number_of(const struct ndp_info *info, unsigned int i)
 	}
 }
 
+/* Who has opened the connection.  One that listens has none. */
+static const char *role_of(const struct found *f)
+{
+	if (f->m.state == NDP_ST_LISTEN)
+		return "";
+	return f->info.role ? "acceptor" : "initiator";
+}
+
 static void print_info(const struct found *f)
 {
 	unsigned long long value;
 	unsigned int i;
 
-	if (!json)
-		printf("\n\t %s %s", f->info.transport, f->info.role ? "acceptor" : "initiator");
+	/* As text: programs take a number for floating point, which has not as many bits. */
+	if (json)
+		printf(",\"conn_id\":\"%llu\"", (unsigned long long)f->info.conn_id);
+	else
+		printf("\n\t %s%s%s", f->info.transport, *role_of(f) ? " " : "", role_of(f));
+	if (!json && f->info.conn_id)
+		printf(" conn_id:%llu", (unsigned long long)f->info.conn_id);
 	for (i = 0; i < N(numbers); i++) {
 		value = number_of(&f->info, i);
 		if (json)
@@ -266,20 +285,23 @@ static void print_info(const struct found *f)
 
 static void print_socket_json(const struct found *f, const struct listing *l)
 {
-	char src[END_TEXT], dst[END_TEXT], dev[IF_NAMESIZE] = "";
+	char src[ADDRESS_TEXT], dst[ADDRESS_TEXT], dev[IF_NAMESIZE] = "";
 	union address here, there;
 
 	get_end(f, false, &here);
 	get_end(f, true, &there);
 	if (f->m.ifindex)
 		if_indextoname(f->m.ifindex, dev);
-	printf("%s{\"state\":\"%s\",\"type\":\"%s\",\"transport\":\"%s\",\"role\":\"%s\",",
+	printf("%s{\"state\":\"%s\",\"type\":\"%s\",\"transport\":\"%s\",",
 	       l->n ? "," : "[", states[f->m.state],
-	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport,
-	       f->info.role ? "acceptor" : "initiator");
-	printf("\"local\":\"%s\",\"lport\":%u,\"peer\":\"%s\",\"pport\":%u,",
-	       address_text(&here, src), ntohs(f->m.sport), address_text(&there, dst),
-	       ntohs(f->m.dport));
+	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport);
+	if (*role_of(f))
+		printf("\"role\":\"%s\",", role_of(f));
+	printf("\"local\":");
+	print_json_string(address_text(&here, src));
+	printf(",\"lport\":%u,\"peer\":", ntohs(f->m.sport));
+	print_json_string(address_text(&there, dst));
+	printf(",\"pport\":%u,", ntohs(f->m.dport));
 	printf("\"recvq\":%u,\"sendq\":%u,\"uid\":%u,\"inode\":%u,\"mark\":%u,\"dev\":",
 	       f->m.rqueue, f->m.wqueue, f->m.uid, f->m.inode, f->mark);
 	print_json_string(dev);
@@ -297,19 +319,28 @@ static void print_socket_json(const struct found *f, const struct listing *l)
 
 static void print_socket(const struct found *f, const struct listing *l)
 {
-	char src[END_TEXT], dst[END_TEXT];
 	union address here, there;
 
 	get_end(f, false, &here);
 	get_end(f, true, &there);
-	printf("%-8s %-7s %-8s %8u %8u %24s %24s", states[f->m.state],
+	printf("%-8s %-7s %-8s %8u %8u", states[f->m.state],
 	       f->m.type == SOCK_STREAM ? "stream" : "message", f->info.transport, f->m.rqueue,
-	       f->m.wqueue, end_text(&here, src, sizeof(src)), end_text(&there, dst, sizeof(dst)));
+	       f->m.wqueue);
+	print_end(&here);
+	print_end(&there);
 	if (l->o->processes)
 		print_holders(f->m.inode);
 	if (l->o->info)
 		print_info(f);
 	putchar('\n');
+}
+
+/* By its address, and by its device if one is asked for. */
+static bool fits_end(const union address *end, const union address *wanted)
+{
+	return address_same(end, wanted) &&
+	       (!wanted->in6.sin6_scope_id ||
+		wanted->in6.sin6_scope_id == end->in6.sin6_scope_id);
 }
 
 static bool fits(const struct found *f, const struct filter *filter)
@@ -318,8 +349,8 @@ static bool fits(const struct found *f, const struct filter *filter)
 
 	get_end(f, false, &here);
 	get_end(f, true, &there);
-	return (!filter->has_src || address_same(&here, &filter->src)) &&
-	       (!filter->has_dst || address_same(&there, &filter->dst)) &&
+	return (!filter->has_src || fits_end(&here, &filter->src)) &&
+	       (!filter->has_dst || fits_end(&there, &filter->dst)) &&
 	       (!filter->sport || filter->sport == ntohs(f->m.sport)) &&
 	       (!filter->dport || filter->dport == ntohs(f->m.dport));
 }
@@ -407,6 +438,18 @@ static unsigned int parse_state(const char *text)
 	     text);
 }
 
+/* An address of IPv4 that is written as one of IPv6 is shown as what it is. */
+static void parse_end(const char *what, const char *text, union address *a)
+{
+	union address parsed;
+
+	if (!address_parse(text, &parsed))
+		errx(EXIT_USAGE, "%s \"%s\" is not an IP address", what, text);
+	*a = parsed;
+	if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr))
+		address_from(a, &parsed.in6.sin6_addr.s6_addr[12], sizeof(a->in.sin_addr));
+}
+
 static void parse_filter(char **args, struct filter *filter, const struct options *o)
 {
 	if (o->listening)
@@ -427,8 +470,8 @@ static void parse_filter(char **args, struct filter *filter, const struct option
 			filter->sport = parse_port(args[1]);
 		else if (!strcmp(args[0], "dport"))
 			filter->dport = parse_port(args[1]);
-		else if (!address_parse(args[1], is_src ? &filter->src : &filter->dst))
-			errx(EXIT_USAGE, "%s \"%s\" is not an IP address", args[0], args[1]);
+		else
+			parse_end(args[0], args[1], is_src ? &filter->src : &filter->dst);
 		filter->has_src |= is_src;
 		filter->has_dst |= is_dst;
 	}
@@ -460,8 +503,9 @@ void do_socket(char **args, const struct options *o)
 	req->sdiag_family = AF_NDP;
 	req->states = filter.states;
 	if (!json)
-		printf("%-8s %-7s %-8s %8s %8s %24s %24s\n", "State", "Type", "Trans", "Recv-Q",
-		       "Send-Q", "Local Address:Port", "Peer Address:Port");
+		printf("%-8s %-7s %-8s %8s %8s %*s %*s\n", "State", "Type", "Trans", "Recv-Q",
+		       "Send-Q", END_WIDTH, "Local Address:Port", END_WIDTH,
+		       "Peer Address:Port");
 	if (netlink_talk(&g, nlh, on_socket, &l))
 		errx(EXIT_FAILURE, "%s", errno == ENOENT ? "module ndp is not loaded" :
 		     netlink_error());

@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 51
+tap_plan 52
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -179,6 +179,7 @@ is "by its address" "$(of "$H1" "[i['lport'] for i in s]" -l socket src fe80::77
 is "by its device" "$(of "$H1" "[i['lport'] for i in s]" -l socket src "fe80::77%$device")" \
 	"[5003]"
 is "and by no other" "$(of "$H1" "s" -l socket src fe80::77%eth0)" "[]"
+is "ports are decimal" "$(of "$H0" "[i['pport'] for i in s]" socket dport 05001)" "[5001]"
 says "no such state" 2 "is not one of" in_ns "$H0" ndp socket state open
 says "no such word" 2 "what is" in_ns "$H0" ndp socket from 10.0.0.1
 

@@ -80,24 +80,25 @@ struct path {
 	bool		has_mark;
 };
 
-static unsigned long parse_number(const char *what, const char *text,
+/* @base: 10, or 0 for what C takes as a number */
+static unsigned long parse_number(const char *what, const char *text, int base,
 				  unsigned long max)
 {
 	unsigned long value;
 	char *end;
 
 	errno = 0;
-	value = strtoul(text, &end, 0);
+	value = strtoul(text, &end, base);
 	if (errno || end == text || *end || *text == '-' || value > max)
 		errx(EXIT_USAGE, "%s \"%s\" is not a number up to %lu", what,
 		     text, max);
 	return value;
 }
 
-/* A port of NDP's. */
+/* A port of NDP's; decimal, as everywhere. */
 unsigned int parse_port(const char *text)
 {
-	unsigned long port = parse_number("port", text, USHRT_MAX);
+	unsigned long port = parse_number("port", text, 10, USHRT_MAX);
 
 	if (!port)
 		errx(EXIT_USAGE, "port \"%s\" is not a number from 1 to 65535", text);
@@ -129,7 +130,7 @@ static void parse_dst(const char *text, struct path *p)
 	parse_address("destination", copy, &p->dst);
 	p->plen = address_bits(&p->dst);
 	if (slash)
-		p->plen = parse_number("prefix length", slash, p->plen);
+		p->plen = parse_number("prefix length", slash, 0, p->plen);
 }
 
 static void parse_path(char **args, struct path *p)
@@ -149,11 +150,11 @@ static void parse_path(char **args, struct path *p)
 			p->has_via = true;
 		} else if (!strcmp(args[0], "entropy")) {
 			if (strcmp(args[1], "random"))
-				p->entropy = parse_number("entropy", args[1],
+				p->entropy = parse_number("entropy", args[1], 0,
 							  USHRT_MAX);
 			p->has_entropy = true;
 		} else {
-			p->mark = parse_number("mark", args[1], UINT_MAX);
+			p->mark = parse_number("mark", args[1], 0, UINT_MAX);
 			p->has_mark = true;
 		}
 	}

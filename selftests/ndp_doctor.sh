@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 65
+tap_plan 66
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -57,7 +57,10 @@ is "no such host: no half JSON" \
 says "no such port" 2 "not a number from 1 to 65535" in_ns "${HOST[0]}" ndp doctor $there 0
 says "a word too many" 2 "what is" in_ns "${HOST[0]}" ndp doctor $there 5 6
 
+ip -n "${HOST[0]}" address add 10.66.0.1/24 dev eth0 label eth0:0
 healthy "a host that has done nothing"
+is "a device with two addresses is looked at once" "$(grep -c '^pace' "$TMP/lines")" 1
+ip -n "${HOST[0]}" address del 10.66.0.1/24 dev eth0
 check "nothing is known of trimming" text_has trimming "hardly anything was transferred"
 
 # The other end.

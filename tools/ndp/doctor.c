@@ -356,6 +356,9 @@ static void check_devices(void)
 		say("device", NOTE, NULL, "addresses cannot be read: %s", strerror(errno));
 		return;
 	}
+	/* An address may have a label, eth0:0. */
+	for (a = all; a; a = a->ifa_next)
+		a->ifa_name[strcspn(a->ifa_name, ":")] = '\0';
 	for (a = all; a; a = a->ifa_next) {
 		if (!is_ip(a) || !(a->ifa_flags & IFF_UP) || a->ifa_flags & IFF_LOOPBACK)
 			continue;

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 66
+tap_plan 68
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -185,6 +185,20 @@ for _ in range(3):
 ' "$(in_ns "${HOST[0]}" cat /sys/class/net/eth0/address)" "$there" "${ADDRESS[0]}"
 check "packets cut without new lengths" wait_for 5 eval \
 	'examine && text_has counters "3 packets were cut"'
+
+# An address that is no device's by which packets leave.
+ns_add routed
+# shellcheck disable=SC2154
+for device in held leaves; do
+	ip -n "$routed" link add $device type dummy
+	ip -n "$routed" link set $device up
+done
+ip -n "$routed" address add 10.88.0.1/32 dev held
+ip -n "$routed" route add 10.89.0.0/24 dev leaves src 10.88.0.1
+HOST[0]=$routed
+examine 10.89.0.2
+check "the device that packets leave by" text_has route "reached from 10.88.0.1, leaves,"
+check "is looked at" text_has pace "leaves tells no speed"
 
 # Something else has the port.
 ns_add taken

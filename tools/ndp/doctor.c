@@ -638,18 +638,39 @@ static void resolve(const char *host, union address *to)
 	freeaddrinfo(found);
 }
 
-/* The device that has an address. */
+static int on_way(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr;
+	struct way *way = data;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct rtmsg))
+		if (mnl_attr_get_type(attr) == RTA_OIF)
+			if_indextoname(mnl_attr_get_u32(attr), way->dev);
+	return MNL_CB_STOP;
+}
+
+/* The device that packets leave by; their source may be an address of another, as lo. */
 static void find_device(struct way *way)
 {
-	struct ifaddrs *all, *a;
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *route = mnl_nlmsg_put_extra_header(nlh, sizeof(*route));
+	struct netlink g;
+	const void *bytes;
+	size_t len;
 
-	if (getifaddrs(&all))
-		err(EXIT_FAILURE, "getifaddrs");
-	for (a = all; a; a = a->ifa_next)
-		if (a->ifa_addr && a->ifa_addr->sa_family == way->from.any.sa_family &&
-		    address_same((union address *)a->ifa_addr, &way->from))
-			snprintf(way->dev, sizeof(way->dev), "%s", a->ifa_name);
-	freeifaddrs(all);
+	if (!netlink_open(&g, NETLINK_ROUTE))
+		return;
+	bytes = address_bytes(&way->to, &len);
+	nlh->nlmsg_type = RTM_GETROUTE;
+	nlh->nlmsg_flags = NLM_F_REQUEST;
+	route->rtm_family = way->to.any.sa_family;
+	route->rtm_dst_len = 8 * len;
+	mnl_attr_put(nlh, RTA_DST, len, bytes);
+	if (way->to.in6.sin6_scope_id)
+		mnl_attr_put_u32(nlh, RTA_OIF, way->to.in6.sin6_scope_id);
+	netlink_talk(&g, nlh, on_way, way);
+	mnl_socket_close(g.nl);
 }
 
 static bool check_route(struct way *way)

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 68
+tap_plan 69
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -88,11 +88,13 @@ tc -n "${HOST[0]}" qdisc add dev eth0 ingress
 tc -n "${HOST[0]}" filter add dev eth0 ingress protocol ip u32 match ip protocol 1 0xff action drop
 examine $there
 check "a smaller MTU: found" text_has mtu "packets of 9000 bytes vanish"
-obey "a smaller MTU" mtu "$(mends mtu | sed 's/mtu N/mtu 1500/')"
+obey "a smaller MTU" mtu "$(mends mtu | sed 's/\.\.\. mtu N/via 10.1.0.1 mtu 1500/')"
 examine $there
 check "a smaller MTU: mended" text_has mtu "packets of 1500 bytes reach"
+examine "${ADDRESS[1]}"
+check "a smaller MTU: another host's is what it was" text_has route "with an MTU of 9000"
+ip -n "${HOST[0]}" route del $there
 tc -n "${HOST[0]}" qdisc del dev eth0 ingress
-ip -n "${HOST[0]}" link set eth0 mtu 9000
 ip -n "${LEAF[0]}" link set u0 mtu 9000
 ip -n "${SPINE[0]}" link set d0 mtu 9000
 

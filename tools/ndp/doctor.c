@@ -622,6 +622,7 @@ static int try_opening(const union address *to, bool large, int ms)
 struct way {
 	union address	to, from;
 	char		text[ADDRESS_TEXT];
+	char		number[INET6_ADDRSTRLEN];	/* for commands: without its device */
 	char		dev[IF_NAMESIZE];
 	int		mtu;
 };
@@ -728,9 +729,13 @@ static void check_mtu(const struct way *way)
 {
 	unsigned long long resets = counter("RstIn"), holes = counter("MtuHole");
 	int error = try_opening(&way->to, true, WAIT_LARGE);
-	char mend[64];
+	int family = way->to.any.sa_family == AF_INET6 ? 6 : 4;
+	char mend[80 + 2 * INET6_ADDRSTRLEN];
 
-	snprintf(mend, sizeof(mend), "ip link set %s mtu N", way->dev);
+	/* For this host alone: the device's would be all peers'. */
+	snprintf(mend, sizeof(mend),
+		 "ip -%d route show to match %s\nip -%d route replace %s ... mtu N", family,
+		 way->number, family, way->number);
 	if (counter("MtuHole") > holes || (error && counter("RstIn") == resets))
 		say("mtu", BAD, mend,
 		    "packets of %d bytes vanish on the way to %s: a link has a smaller MTU",
@@ -789,7 +794,7 @@ static int on_path(const struct nlmsghdr *nlh, void *data)
 static void check_paths(const struct way *way)
 {
 	struct paths p = { .to = &way->to };
-	char buf[MNL_SOCKET_BUFFER_SIZE], mend[32 + ADDRESS_TEXT];
+	char buf[MNL_SOCKET_BUFFER_SIZE], mend[32 + INET6_ADDRSTRLEN];
 	struct nlmsghdr *nlh;
 	struct netlink g;
 
@@ -804,7 +809,7 @@ static void check_paths(const struct way *way)
 		say("paths", NOTE, NULL, "no transfer to %s of late, so nothing is known of paths",
 		    way->text);
 	} else {
-		snprintf(mend, sizeof(mend), "ndp path live %s", way->text);
+		snprintf(mend, sizeof(mend), "ndp path live %s", way->number);
 		say("paths", p.out ? NOTE : GOOD, p.out ? mend : NULL,
 		    "%u of %u paths are left out; %llu packets acknowledged, %llu trimmed, %llu lost",
 		    p.out, p.n, p.acks, p.nacks, p.losses);
@@ -814,7 +819,11 @@ static void check_paths(const struct way *way)
 
 static void check_way(struct way *way, unsigned int port)
 {
+	size_t len;
+
 	address_text(&way->to, way->text);
+	inet_ntop(way->to.any.sa_family, address_bytes(&way->to, &len), way->number,
+		  sizeof(way->number));
 	if (!check_route(way))
 		return;
 	address_set_port(&way->to, port);

@@ -224,14 +224,18 @@ static void check_rss(const char *dev)
 		    " receive queues", dev, (uint64_t)rings.data);
 }
 
-/* How fast pulls go: by the device's speed, if it tells one. */
-static void check_speed(const char *dev)
+/*
+ * How fast pulls go: by the device's speed, if it tells one.
+ * @unknown: what it is if it tells none
+ */
+static void check_speed(const char *dev, enum verdict unknown)
 {
 	long long rate = number_in("/proc/sys/net/ndp/pull_rate_mbit"), speed;
 	char path[64 + IF_NAMESIZE], mend[80];
 
 	if (rate > 0) {
-		say("pace", GOOD, NULL, "pulls go at %lld Mb/s, by net.ndp.pull_rate_mbit", rate);
+		say("pace", GOOD, NULL,
+		    "pulls go at %lld Mb/s by all devices, as net.ndp.pull_rate_mbit says", rate);
 		return;
 	}
 	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", dev);
@@ -240,8 +244,9 @@ static void check_speed(const char *dev)
 	if (speed > 0)
 		say("pace", GOOD, NULL, "pulls go at the speed of %s, %lld Mb/s", dev, speed);
 	else
-		say("pace", BAD, mend, "%s tells no speed, so that pulls go at %d Mb/s", dev,
-		    ASSUMED_SPEED);
+		say("pace", unknown, mend,
+		    "%s tells no speed, so that pulls go at %d Mb/s; N counts for all devices",
+		    dev, ASSUMED_SPEED);
 }
 
 /* Root qdisc of a device. */
@@ -334,9 +339,9 @@ static void check_qdisc(const char *dev)
 	    "%s has qdisc %s, which %s", dev, root.kind, qdiscs[i].text);
 }
 
-static void check_device(const char *dev)
+static void check_device(const char *dev, enum verdict without_speed)
 {
-	check_speed(dev);
+	check_speed(dev, without_speed);
 	check_qdisc(dev);
 	check_rss(dev);
 }
@@ -366,8 +371,9 @@ static void check_devices(void)
 		for (b = all; b != a; b = b->ifa_next)
 			if (is_ip(b) && !strcmp(a->ifa_name, b->ifa_name))
 				break;
+		/* Tunnels have no speed, and NDP may not be meant to go there. */
 		if (a == b)
-			check_device(a->ifa_name);
+			check_device(a->ifa_name, NOTE);
 	}
 	freeifaddrs(all);
 }
@@ -828,7 +834,7 @@ static void check_way(struct way *way, unsigned int port)
 		return;
 	address_set_port(&way->to, port);
 	if (*way->dev && strcmp(way->dev, "lo"))
-		check_device(way->dev);
+		check_device(way->dev, BAD);
 	if (!check_answer(way))
 		return;
 	check_mtu(way);

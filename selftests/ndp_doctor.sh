@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 69
+tap_plan 80
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -115,7 +115,13 @@ and_found() {
 # Devices and routes of this host.
 tc -n "${HOST[0]}" qdisc replace dev eth0 root tbf rate 100mbit burst 100k latency 10ms
 and_found "a slower qdisc" qdisc "eth0 has qdisc tbf"
-obey "a slower qdisc" qdisc
+check "a slower qdisc: what is lost with it" text_has qdisc "deletes it and its classes"
+obey "a slower qdisc: its pace" qdisc "$(mends qdisc | sed -n '/sysctl/s/=N/=100/p')"
+again "a slower qdisc: its pace"
+check "a slower qdisc: it is noted" text_has qdisc "note eth0 has qdisc tbf"
+in_ns "${HOST[0]}" sysctl -qw net.ndp.pull_rate_mbit=0
+examine
+obey "a slower qdisc" qdisc "$(mends qdisc | grep -v sysctl)"
 again "a slower qdisc"
 check "a slower qdisc: it is NDP's now" text_has qdisc "eth0 has qdisc ndp"
 tc -n "${HOST[0]}" qdisc replace dev eth0 root fq_codel
@@ -133,6 +139,24 @@ obey "a device whose name is a command" qdisc
 refuse "which was not run" [ -e x ]
 check "but the other" grep -q "^qdisc ndp" <(tc -n "${HOST[0]}" qdisc show dev "$named" root)
 ip -n "${HOST[0]}" link del "$named"
+
+# A card with two queues, as the kernel sets it up.
+qdisc=$(sysctl -n net.core.default_qdisc)
+sysctl -qw net.core.default_qdisc=fq_codel
+ip -n "${HOST[0]}" link add many0 numtxqueues 2 type ifb
+ip -n "${HOST[0]}" address add 10.77.0.1/24 dev many0
+ip -n "${HOST[0]}" link set many0 up
+sysctl -qw net.core.default_qdisc="$qdisc"
+examine
+check "a card's queues are noted" text_has qdisc "note many0 has qdisc fq_codel below mq"
+obey "a card's queues" qdisc
+is "a card's queues: they are NDP's" \
+	"$(tc -n "${HOST[0]}" qdisc show dev many0 | grep -c "^qdisc ndp .* parent 1:[12] ")" 2
+tc -n "${HOST[0]}" qdisc replace dev many0 parent 1:2 tbf rate 100mbit burst 100k latency 10ms
+and_found "a slower queue" qdisc "many0 has qdisc tbf below mq"
+obey "a slower queue" qdisc "$(mends qdisc | grep -v sysctl)"
+again "a slower queue"
+ip -n "${HOST[0]}" link del many0
 
 ip -n "${HOST[0]}" link add slow0 type dummy
 ip -n "${HOST[0]}" address add 10.77.0.1/24 dev slow0

@@ -249,23 +249,76 @@ static void check_speed(const char *dev, enum verdict unknown)
 		    dev, ASSUMED_SPEED);
 }
 
-/* Root qdisc of a device. */
-struct root {
-	int	ifindex;
-	char	kind[16];
+/* What a qdisc at a host's port does to NDP, by its kind; the last is any other. */
+struct effect {
+	const char	*kind;
+	enum verdict	verdict;
+	bool		shapes;
+	const char	*text;
+};
+
+static const struct effect effects[] = {
+	{ "ndp", GOOD, false, "knows NDP" },
+	{ "cee", GOOD, false, "is lossless" },
+	{ "noqueue", GOOD, false, "has no queue" },
+	{ "fq", GOOD, false, "sends each socket's packets in its turn" },
+	{ "pfifo_fast", GOOD, false, "keeps the order" },
+	{ "pfifo", GOOD, false, "keeps the order" },
+	{ "mq", GOOD, false, "has a queue for each of the card's" },
+	{ "mqprio", GOOD, false, "has a queue for each of the card's" },
+	{ "tbf", BAD, true, "is slower than the link" },
+	{ "htb", BAD, true, "may be slower than the link" },
+	{ "hfsc", BAD, true, "may be slower than the link" },
+	{ "cake", BAD, true, "drops, and may be slower than the link" },
+	{ "netem", BAD, false, "delays or loses packets" },
+	{ "fq_codel", NOTE, false, "drops, and takes each path for a flow of its own" },
+	{ "sfq", NOTE, false, "drops, and takes each path for a flow of its own" },
+	{ "red", NOTE, false, "drops what it could trim" },
+	{ "codel", NOTE, false, "drops what it could trim" },
+	{ "pie", NOTE, false, "drops what it could trim" },
+	{ "fq_pie", NOTE, false, "drops, and takes each path for a flow of its own" },
+	{ "sfb", NOTE, false, "drops what it could trim" },
+	{ "", NOTE, false, "is not known here" },
+};
+
+/* A device's root qdisc; its children, if they are the queues of the card; and the worst of all. */
+struct qdiscs {
+	int			ifindex;
+	__u32			handle;
+	unsigned int		queues;
+	const struct effect	*effect;
+	char			root[16], worst[16];
 };
 
 static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 {
 	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+	const struct effect *effect = effects;
 	const struct nlattr *attr;
-	struct root *root = data;
+	struct qdiscs *q = data;
+	const char *kind = "";
 
-	if (tc->tcm_ifindex != root->ifindex || tc->tcm_parent != TC_H_ROOT)
+	if (tc->tcm_ifindex != q->ifindex)
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, nlh, sizeof(*tc))
 		if (mnl_attr_get_type(attr) == TCA_KIND)
-			snprintf(root->kind, sizeof(root->kind), "%s", mnl_attr_get_str(attr));
+			kind = mnl_attr_get_str(attr);
+	while (*effect->kind && strcmp(effect->kind, kind))
+		effect++;
+	if (tc->tcm_parent == TC_H_ROOT) {
+		/* It comes first. */
+		q->handle = tc->tcm_handle;
+		snprintf(q->root, sizeof(q->root), "%s", kind);
+	} else if (!strncmp(q->root, "mq", 2) &&
+		   TC_H_MAJ(tc->tcm_parent) == TC_H_MAJ(q->handle)) {
+		q->queues++;
+	} else {
+		return MNL_CB_OK;
+	}
+	if (!q->effect || effect->verdict > q->effect->verdict) {
+		q->effect = effect;
+		snprintf(q->worst, sizeof(q->worst), "%s", kind);
+	}
 	return MNL_CB_OK;
 }
 
@@ -287,56 +340,57 @@ static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void 
 	return ok;
 }
 
-/* What a qdisc at a host's port does to NDP, by its kind. */
-static const struct {
-	const char	*kind;
-	enum verdict	verdict;
-	const char	*text;
-} qdiscs[] = {
-	{ "ndp", GOOD, "knows NDP" },
-	{ "cee", GOOD, "is lossless" },
-	{ "noqueue", GOOD, "has no queue" },
-	{ "fq", GOOD, "sends each socket's packets in its turn" },
-	{ "pfifo_fast", GOOD, "keeps the order" },
-	{ "pfifo", GOOD, "keeps the order" },
-	{ "mq", GOOD, "has a queue for each of the card's" },
-	{ "mqprio", GOOD, "has a queue for each of the card's" },
-	{ "tbf", BAD, "is slower than the link, by which pulls are paced" },
-	{ "htb", BAD, "may be slower than the link, by which pulls are paced" },
-	{ "hfsc", BAD, "may be slower than the link, by which pulls are paced" },
-	{ "cake", BAD, "may be slower than the link, by which pulls are paced, and drops" },
-	{ "netem", BAD, "delays or loses packets" },
-	{ "fq_codel", NOTE, "drops, and takes each path for a flow of its own" },
-	{ "sfq", NOTE, "drops, and takes each path for a flow of its own" },
-	{ "red", NOTE, "drops what it could trim" },
-	{ "codel", NOTE, "drops what it could trim" },
-	{ "pie", NOTE, "drops what it could trim" },
-	{ "fq_pie", NOTE, "drops, and takes each path for a flow of its own" },
-	{ "sfb", NOTE, "drops what it could trim" },
-};
+/* The commands that put ndp at the place of the root, or of each child of mq. */
+static void place_ndp(const char *dev, const struct qdiscs *q, char *mend, size_t size)
+{
+	unsigned int major = TC_H_MAJ(q->handle) >> 16, n;
+	char word[WORD], replace[32 + WORD];
+
+	snprintf(replace, sizeof(replace), "tc qdisc replace dev %s", shell_word(dev, word));
+	if (!q->queues) {
+		snprintf(mend, size, "%s root ndp mode host", replace);
+		return;
+	}
+	/* What the kernel gave has no number, by which its children could be named. */
+	n = major ? 0 : snprintf(mend, size, "%s root handle 1: mq\n", replace);
+	snprintf(mend + n, size - n,
+		 "for q in $(seq %u); do %s parent %x:$(printf %%x $q) ndp mode host; done",
+		 q->queues, replace, major ?: 1);
+}
 
 static void check_qdisc(const char *dev)
 {
-	struct root root = { .ifindex = if_nametoindex(dev) };
-	char mend[96], word[WORD];
-	unsigned int i;
+	long long rate = number_in("/proc/sys/net/ndp/pull_rate_mbit");
+	struct qdiscs q = { .ifindex = if_nametoindex(dev) };
+	char mend[320], name[48];
+	unsigned int n;
 
-	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &root)) {
+	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &q)) {
 		say("qdisc", NOTE, NULL, "the qdiscs cannot be read: %s", netlink_error());
 		return;
 	}
-	for (i = 0; i < N(qdiscs) && strcmp(qdiscs[i].kind, root.kind); i++)
-		;
-	if (i == N(qdiscs)) {
-		if (*root.kind)
-			say("qdisc", NOTE, NULL, "%s has qdisc %s, of which nothing is known here",
-			    dev, root.kind);
+	if (!q.effect)
 		return;
+	snprintf(name, sizeof(name), strcmp(q.worst, q.root) ? "%s below %s" : "%s", q.worst,
+		 q.root);
+	if (q.effect->verdict == GOOD || !*q.effect->kind) {
+		say("qdisc", q.effect->verdict, NULL, "%s has qdisc %s, which %s", dev, name,
+		    q.effect->text);
+	} else if (!q.effect->shapes) {
+		place_ndp(dev, &q, mend, sizeof(mend));
+		say("qdisc", q.effect->verdict, mend, "%s has qdisc %s, which %s", dev, name,
+		    q.effect->text);
+	} else if (rate > 0) {
+		say("qdisc", NOTE, NULL, "%s has qdisc %s, which %s; pulls go at %lld Mb/s", dev,
+		    name, q.effect->text, rate);
+	} else {
+		n = snprintf(mend, sizeof(mend), "sysctl -w net.ndp.pull_rate_mbit=N\n");
+		place_ndp(dev, &q, mend + n, sizeof(mend) - n);
+		say("qdisc", q.effect->verdict, mend,
+		    "%s has qdisc %s, which %s, by which pulls are paced: %s", dev, name,
+		    q.effect->text,
+		    "set their pace, or have ndp in its place, which deletes it and its classes");
 	}
-	snprintf(mend, sizeof(mend), "tc qdisc replace dev %s root ndp mode host",
-		 shell_word(dev, word));
-	say("qdisc", qdiscs[i].verdict, qdiscs[i].verdict == GOOD ? NULL : mend,
-	    "%s has qdisc %s, which %s", dev, root.kind, qdiscs[i].text);
 }
 
 static void check_device(const char *dev, enum verdict without_speed)

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 80
+tap_plan 83
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -173,6 +173,12 @@ ip -n "${HOST[0]}" route add 10.78.0.0/16 nexthop via 10.77.0.2 nexthop via 10.7
 and_found "paths that all take one" ecmp "1 ipv4 routes have several next hops"
 obey "paths that all take one" ecmp
 again "paths that all take one"
+in_ns "${HOST[0]}" sysctl -qw net.ipv4.fib_multipath_hash_policy=2
+and_found "paths that take one by what tunnels carry" ecmp "1 ipv4 routes have several next hops"
+in_ns "${HOST[0]}" sysctl -qw net.ipv4.fib_multipath_hash_policy=3
+examine
+check "fields of the operator's choice are noted" text_has ecmp "note 1 ipv4 routes"
+in_ns "${HOST[0]}" sysctl -qw net.ipv4.fib_multipath_hash_policy=1
 ip -n "${HOST[0]}" link del slow0
 
 # Packets that are trimmed; and another host's that are lost.  Both links are slow, so that

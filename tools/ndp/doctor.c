@@ -446,12 +446,16 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* Routes with several next hops spread packets by what the kernel hashes. */
+/*
+ * Routes with several next hops spread packets by what the kernel hashes: by addresses (0, and 2,
+ * for NDP is no tunnel of IP), ports as well (1), or fields of the operator's choice (3).
+ */
 static void check_ecmp(void)
 {
 	static const char *const names[] = { "ipv4", "ipv6" };
 	unsigned int found[2] = { 0, 0 };
 	char path[64], mend[64];
+	long long policy;
 	int i;
 
 	if (!dump_all(NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route, found)) {
@@ -465,8 +469,17 @@ static void check_ecmp(void)
 			 names[i]);
 		snprintf(mend, sizeof(mend), "sysctl -w net.%s.fib_multipath_hash_policy=1",
 			 names[i]);
-		if (number_in(path))
+		policy = number_in(path);
+		if (policy == 1)
 			say("ecmp", GOOD, NULL, "%u %s routes with several next hops hash ports",
+			    found[i], names[i]);
+		else if (policy == 3)
+			say("ecmp", NOTE, NULL,
+			    "%u %s routes with several next hops hash fib_multipath_hash_fields",
+			    found[i], names[i]);
+		else if (policy < 0)
+			say("ecmp", NOTE, NULL,
+			    "%u %s routes have several next hops; what they hash cannot be read",
 			    found[i], names[i]);
 		else
 			say("ecmp", BAD, mend,

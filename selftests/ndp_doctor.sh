@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 83
+tap_plan 84
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -254,7 +254,7 @@ check "something else has UDP port $NDP_PORT: mended" text_has module "UDP port 
 
 # Only Debian's kernels track connections here.
 if ! modprobe -q nf_conntrack || ! command -v nft >/dev/null; then
-	for name in "tracked connections" "tracked connections: in words" \
+	for name in "a tracked connection of TCP" "tracked connections" "tracked connections: in words" \
 		"tracked connections: what it says can be done" "tracked connections: mended"; do
 		skip "$name" "this kernel has no conntrack"
 	done
@@ -263,10 +263,24 @@ else
 	# shellcheck disable=SC2154
 	HOST[0]=$other
 	ip -n "$other" link set lo up
-	in_ns "$other" nft add table inet t
-	in_ns "$other" nft add chain inet t c '{ type filter hook input priority 0; }'
-	in_ns "$other" nft add rule inet t c ct state new counter
+	# As firewalls are: what belongs to a connection, and new ones to some ports.
+	in_ns "$other" nft -f - <<-END
+		table inet filter {
+			chain input {
+				type filter hook input priority 0; policy drop;
+				ct state established,related accept
+				tcp dport $NDP_PORT ct state new accept
+				udp dport $NDP_PORT ct state new accept
+			}
+		}
+	END
 	in_ns "$other" sysctl -qw net.netfilter.nf_conntrack_udp_timeout=5
+	in_ns "$other" python3 -SE -c '
+import socket
+s = socket.create_server(("127.0.0.1", '$NDP_PORT'))
+socket.create_connection(s.getsockname())'
+	examine
+	check "a tracked connection of TCP" text_has conntrack "good no packets to UDP port"
 	serve "$other" -n 1000 5000
 	examine 127.0.0.1
 	is "tracked connections" "$(bad)" "conntrack "

@@ -490,12 +490,19 @@ static void check_ecmp(void)
 
 /* Netfilter */
 
+/* Where an entry's packets go. */
+struct target {
+	unsigned int protocol, port;
+};
+
 static int on_tracked_port(const struct nlattr *attr, void *data)
 {
-	unsigned int *port = data;
+	struct target *to = data;
 
-	if (mnl_attr_get_type(attr) == CTA_PROTO_DST_PORT)
-		*port = ntohs(mnl_attr_get_u16(attr));
+	if (mnl_attr_get_type(attr) == CTA_PROTO_NUM)
+		to->protocol = mnl_attr_get_u8(attr);
+	else if (mnl_attr_get_type(attr) == CTA_PROTO_DST_PORT)
+		to->port = ntohs(mnl_attr_get_u16(attr));
 	return MNL_CB_OK;
 }
 
@@ -515,12 +522,12 @@ static int on_tracked(const struct nlmsghdr *nlh, void *data)
 {
 	struct tracked *t = data;
 	const struct nlattr *attr;
-	unsigned int port = 0;
+	struct target to = { 0 };
 
 	mnl_attr_for_each(attr, nlh, sizeof(struct nfgenmsg))
 		if (mnl_attr_get_type(attr) == CTA_TUPLE_ORIG)
-			mnl_attr_parse_nested(attr, on_tracked_tuple, &port);
-	t->n += port == t->port;
+			mnl_attr_parse_nested(attr, on_tracked_tuple, &to);
+	t->n += to.protocol == IPPROTO_UDP && to.port == t->port;
 	return MNL_CB_OK;
 }
 
@@ -543,15 +550,18 @@ static void check_conntrack(void)
 		say("conntrack", GOOD, NULL, "no packets to UDP port %u are tracked", t.port);
 		return;
 	}
+	/* What is not tracked any more must be let in before, or this host is cut off. */
 	snprintf(mend, sizeof(mend),
+		 "nft insert rule inet filter input udp dport %u accept\n"
 		 "nft add table inet ndp\n"
 		 "nft add chain inet ndp pre '{ type filter hook prerouting priority raw; }'\n"
 		 "nft add chain inet ndp out '{ type filter hook output priority raw; }'\n"
 		 "nft add rule inet ndp pre udp dport %u notrack\n"
-		 "nft add rule inet ndp out udp dport %u notrack", t.port, t.port);
+		 "nft add rule inet ndp out udp dport %u notrack", t.port, t.port, t.port);
 	say("conntrack", BAD, mend,
-	    "conntrack has %u entries of UDP port %u: one for each path of each connection", t.n,
-	    t.port);
+	    "conntrack has %u entries of UDP port %u: one for each path of each connection%s",
+	    t.n, t.port,
+	    "; packets that are not tracked are neither new nor established: accept them first");
 }
 
 /* Counters */

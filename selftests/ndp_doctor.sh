@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 84
+tap_plan 85
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -247,6 +247,7 @@ time.sleep(1000)' >"$TMP/bound"
 wait_for 20 grep -q bound "$TMP/bound" || die "no other program"
 HOST[0]=$taken
 found "something else has UDP port $NDP_PORT" module "something else has UDP port $NDP_PORT"
+check "another has to be all peers'" text_has module "has to be all peers'"
 obey "something else has UDP port $NDP_PORT" module \
 	"$(mends module | grep sysctl | sed 's/=N/=13142/')"
 examine

@@ -10,8 +10,10 @@
  * What cannot be tried is read: settings of devices, routing and netfilter, and counters, which
  * are of the whole namespace since the module was loaded.
  *
- * It changes nothing.  Connections of others raise counters at the same time, so that a
- * verdict on the way to a host may be taken from theirs on a busy one.
+ * It changes no setting.  But whether there is an AF_NDP socket to be had is seen by making one,
+ * which loads the module and takes its UDP port, after which net.ndp.udp_port stays as it is; and
+ * to read conntrack may load nf_conntrack_netlink.  Connections of others raise counters at the
+ * same time, so that a verdict on the way to a host may be taken from theirs on a busy one.
  *
  * Non-goals: switches, which have doctors of their own (tc -s qdisc show).
  */
@@ -158,7 +160,9 @@ static bool check_module(void)
 	case EADDRINUSE:
 		snprintf(mend, sizeof(mend), "ss -ulpn sport = :%u\nsysctl -w net.ndp.udp_port=N",
 			 ndp_port());
-		say("module", BAD, mend, "something else has UDP port %u", ndp_port());
+		say("module", BAD, mend,
+		    "something else has UDP port %u; another than that has to be all peers'",
+		    ndp_port());
 		break;
 	default:
 		say("module", BAD, NULL, "no AF_NDP socket: %s", strerror(errno));
@@ -217,7 +221,8 @@ static void check_rss(const char *dev)
 	}
 	if (n)
 		say("rss", NOTE, mend,
-		    "%s spreads each connection over %" PRIu64 " receive queues, by ports",
+		    "%s spreads each connection over %" PRIu64 " receive queues, by ports; "
+		    "what is set counts for all UDP that it receives",
 		    dev, (uint64_t)rings.data);
 	else
 		say("rss", GOOD, NULL, "%s has a peer's packets in one of its %" PRIu64

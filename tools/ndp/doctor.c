@@ -58,6 +58,9 @@
 /* Where ports trim, one packet in so many that are lost is trimmed, or more. */
 #define TRIMMED_PER_LOST	10
 
+/* How often a dump is begun that changes interrupt. */
+#define DUMP_TRIES	5
+
 #define N(a)		(sizeof(a) / sizeof(*(a)))
 
 enum verdict { GOOD, NOTE, BAD };
@@ -327,8 +330,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* All objects of one kind, each to @cb.  Return: could they be asked for? */
-static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data)
+static bool dump_once(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -342,6 +344,27 @@ static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void 
 	mnl_nlmsg_put_extra_header(nlh, header);
 	ok = !netlink_talk(&g, nlh, cb, data);
 	mnl_socket_close(g.nl);
+	return ok;
+}
+
+/*
+ * All objects of one kind, each to @cb with @data of @size bytes, which are as they were when a
+ * change meanwhile has it begin again.  Return: could they be asked for?
+ */
+static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data, size_t size)
+{
+	void *before = malloc(size);
+	unsigned int tries = DUMP_TRIES;
+	bool ok;
+
+	if (!before)
+		return false;
+	memcpy(before, data, size);
+	do {
+		memcpy(data, before, size);
+		ok = dump_once(protocol, type, header, cb, data);
+	} while (!ok && errno == EINTR && --tries);
+	free(before);
 	return ok;
 }
 
@@ -370,7 +393,8 @@ static void check_qdisc(const char *dev)
 	char mend[320], name[48];
 	unsigned int n;
 
-	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &q)) {
+	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &q,
+		      sizeof(q))) {
 		say("qdisc", NOTE, NULL, "the qdiscs cannot be read: %s", netlink_error());
 		return;
 	}
@@ -463,7 +487,8 @@ static void check_ecmp(void)
 	long long policy;
 	int i;
 
-	if (!dump_all(NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route, found)) {
+	if (!dump_all(NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route, found,
+		      sizeof(found))) {
 		say("ecmp", NOTE, NULL, "routes cannot be read: %s", netlink_error());
 		return;
 	}
@@ -547,7 +572,7 @@ static void check_conntrack(void)
 		return;
 	}
 	if (!dump_all(NETLINK_NETFILTER, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET,
-		      sizeof(struct nfgenmsg), on_tracked, &t)) {
+		      sizeof(struct nfgenmsg), on_tracked, &t, sizeof(t))) {
 		say("conntrack", NOTE, NULL, "conntrack cannot be read: %s", netlink_error());
 		return;
 	}

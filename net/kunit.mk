@@ -12,5 +12,6 @@ kunit-has-suite = $(filter %_test.o,$($(1)_test-y))
 names := $(basename $(obj-m))
 $(foreach m,$(names),$(eval $(m)_test-y := $(foreach o,$($(m)-y),$(call kunit-object,$(o)))))
 obj-m := $(if $(CONFIG_KUNIT),$(foreach m,$(names),$(if $(call kunit-has-suite,$(m)),$(m)_test.o)))
-ccflags-y += -include $(src)/../kunit.h -D__DISABLE_EXPORTS
+# Tracepoints are those of the module that users load.
+ccflags-y += -include $(src)/../kunit.h -D__DISABLE_EXPORTS -DNOTRACE
 endif

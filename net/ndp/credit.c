@@ -18,6 +18,7 @@
  * "Congestion Control").
  */
 #include "credit.h"
+#include "trace.h"
 
 /* Share of ACKs among answers and losses from which on losses are rare: seven eighths. */
 #define NDP_SHARE_WELL		224
@@ -165,6 +166,7 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	ps->rcvd = pull;
 	np->counters.pulls_in += advance;
 	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
+	trace_ndp_pulled(np, advance, pull);
 	ps->credit = min(ps->credit + advance, keep);
 	ps->expect_pulls = max_t(s32, ps->expect_pulls - (s32)advance,
 				 -(s32)keep);

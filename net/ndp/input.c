@@ -13,6 +13,7 @@
  */
 #include <linux/filter.h>
 #include "conn.h"
+#include "trace.h"
 
 static bool ndp_check_ok(const struct sk_buff *skb)
 {
@@ -35,11 +36,13 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (nh->flags & NDP_F_BOUNCED) {
 		NDP_INC(net, BOUNCED_IN);
+		trace_ndp_returned(np, nh, udp_hdr(skb)->source);
 		ndp_rcv_bounced(np, nh);
 		kfree_skb(skb);
 		ndp_output(np);
 		return;
 	}
+	trace_ndp_receive(np, skb);
 	if (ndp_is_unverified(np))
 		ndp_unverified_received(np, skb);
 	/* A peer that asks for a cookie has not opened the connection yet. */

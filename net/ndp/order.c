@@ -42,6 +42,7 @@
  *
  * Non-goals: timeouts (timer.c); transports that find losses by themselves.
  */
+#include "trace.h"
 #include "transport.h"
 
 /* Packets in flight that one ACK has looked at and that are not lost. */
@@ -204,6 +205,7 @@ static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 	s32 age;
 
 	NDP_INC(sock_net(ndp_to_sk(np)), LOST_ORDER);
+	trace_ndp_lost(np, cb);
 	cb->by_order = 1;
 	ndp_path_suspect(np, cb);
 	/* What swallows large packets is to be found no sooner than by timeouts. */

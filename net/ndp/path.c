@@ -40,6 +40,7 @@
  */
 #include <net/dst.h>
 #include "queue.h"
+#include "trace.h"
 
 /* Standard deviations beyond which a path is an outlier. */
 #define NDP_OUTLIER_SIGMA	3
@@ -211,6 +212,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 	    ndp_path_has_other(peer, control, i)) {
 		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base), most);
 		s->silent = lost;
+		trace_ndp_path(np, control, i, NDP_PATH_IS_OUT);
 	}
 	ndp_path_decay(peer, control);
 }
@@ -232,8 +234,10 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 		return;
 	path->acks++;
 	/* The path is back in use. */
-	if (path->data.state == NDP_PATH_PROBED)
+	if (path->data.state == NDP_PATH_PROBED) {
 		WRITE_ONCE(path->data.state, NDP_PATH_USED);
+		trace_ndp_path(np, false, i, NDP_PATH_IS_BACK);
+	}
 	ndp_path_is_good(peer, false, i);
 	ndp_entropy_whole(peer, i);
 	spin_unlock(&peer->lock);
@@ -252,10 +256,12 @@ void ndp_path_trimmed(struct ndp_sock *np, u16 number)
 	if (!ndp_path_lock(np, number))
 		return;
 	peer->path[i].nacks++;
-	if (ndp_entropy_trimmed(peer, i))
+	if (ndp_entropy_trimmed(peer, i)) {
 		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
-	else
+		trace_ndp_path(np, false, i, NDP_PATH_IS_FRESH);
+	} else {
 		ndp_path_is_bad(np, false, i, false);
+	}
 	spin_unlock(&peer->lock);
 }
 
@@ -433,8 +439,9 @@ static bool ndp_path_is_probing(const struct ndp_peer *peer, u64 now)
 }
 
 /* A packet goes along a path to see whether it is back. */
-static void ndp_path_probe(struct ndp_peer *peer, bool control, u16 i, u64 now)
+static void ndp_path_probe(struct ndp_sock *np, bool control, u16 i, u64 now)
 {
+	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s = ndp_path_score(peer, control, i);
 	u64 wait = control ? max(s->out_ns, NDP_OUT_ANSWERS_MAX) : s->out_ns;
 
@@ -443,6 +450,7 @@ static void ndp_path_probe(struct ndp_peer *peer, bool control, u16 i, u64 now)
 	WRITE_ONCE(s->until, now + wait);
 	if (!control)
 		peer->probed = i;
+	trace_ndp_path(np, control, i, NDP_PATH_IS_PROBED);
 }
 
 /*
@@ -463,8 +471,9 @@ static u64 ndp_path_due(const struct ndp_score *s, enum ndp_path_use use)
  * with one packet.  DATA goes there again when that was acknowledged; answers, which nobody
  * acknowledges, when it was not reported lost.
  */
-static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum ndp_path_use use)
+static bool ndp_path_is_back(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
 {
+	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s = ndp_path_score(peer, control, i);
 	u64 now = ktime_get_ns();
 	bool back;
@@ -477,9 +486,10 @@ static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum nd
 	if (!back && control && s->state == NDP_PATH_PROBED && s->until <= now) {
 		WRITE_ONCE(s->state, NDP_PATH_USED);
 		back = true;
+		trace_ndp_path(np, control, i, NDP_PATH_IS_BACK);
 	} else if (!back && ndp_path_due(s, use) <= now &&
 		   (control || !ndp_path_is_probing(peer, now))) {
-		ndp_path_probe(peer, control, i, now);
+		ndp_path_probe(np, control, i, now);
 		back = true;
 	}
 	spin_unlock(&peer->lock);
@@ -490,8 +500,9 @@ static bool ndp_path_is_back(struct ndp_peer *peer, bool control, u16 i, enum nd
  * All paths but one, or all, are left out: which is tried first?  One that trims lets headers
  * through; of others the one that comes back first.  One that is due is probed.
  */
-static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored, u16 but)
+static u16 ndp_path_first_back(struct ndp_sock *np, bool control, u16 but)
 {
+	struct ndp_peer *peer = np->peer;
 	u64 at, first = U64_MAX, now = ktime_get_ns();
 	const struct ndp_score *s;
 	u16 i, best = 0;
@@ -506,8 +517,8 @@ static u16 ndp_path_first_back(struct ndp_peer *peer, bool control, bool scored,
 		}
 	}
 	s = ndp_path_score(peer, control, best);
-	if (scored && s->state != NDP_PATH_USED && s->until <= now)
-		ndp_path_probe(peer, control, best, now);
+	if (ndp_path_tells(np) && s->state != NDP_PATH_USED && s->until <= now)
+		ndp_path_probe(np, control, best, now);
 	spin_unlock(&peer->lock);
 	return best;
 }
@@ -565,7 +576,7 @@ bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_u
 		return false;
 	if (!ndp_path_tells(np))
 		return np->backoff;
-	return ndp_path_is_back(np->peer, control, i, use);
+	return ndp_path_is_back(np, control, i, use);
 }
 
 /**
@@ -587,7 +598,7 @@ u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
 		if (ndp_path_may_take(np, control, i, use))
 			return i;
 	}
-	return ndp_path_first_back(peer, control, ndp_path_tells(np), peer->n);
+	return ndp_path_first_back(np, control, peer->n);
 }
 
 /**
@@ -599,8 +610,7 @@ u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
  */
 u16 ndp_path_other(struct ndp_sock *np, u16 i)
 {
-	return np->peer->n > 1 ?
-	       ndp_path_first_back(np->peer, false, ndp_path_tells(np), i) : i;
+	return np->peer->n > 1 ? ndp_path_first_back(np, false, i) : i;
 }
 
 /**

@@ -94,6 +94,20 @@ enum ndp_path_state {
 };
 
 /**
+ * enum ndp_path_news - what a tracepoint tells of a path
+ * @NDP_PATH_IS_OUT:	it is left out
+ * @NDP_PATH_IS_PROBED:	a packet goes along it to see whether it is back
+ * @NDP_PATH_IS_BACK:	it is
+ * @NDP_PATH_IS_FRESH:	it has got another entropy, and nothing is known of it yet
+ */
+enum ndp_path_news {
+	NDP_PATH_IS_OUT,
+	NDP_PATH_IS_PROBED,
+	NDP_PATH_IS_BACK,
+	NDP_PATH_IS_FRESH,
+};
+
+/**
  * struct ndp_score - what became lately of what went along a path (section 3.2.3)
  * @good:	arrived
  * @trimmed:	arrived trimmed, or came back

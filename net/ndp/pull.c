@@ -41,6 +41,7 @@
 #include <linux/netdevice.h>
 #include "credit.h"
 #include "device.h"
+#include "trace.h"
 
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
@@ -264,6 +265,7 @@ static void ndp_pull_grant(struct ndp_sock *np)
 	ps->low_waits = false;
 	np->counters.pulls_out++;
 	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
+	trace_ndp_pull(np, 1, ps->sent);
 }
 
 /* Context: q->lock held. */

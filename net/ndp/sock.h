@@ -394,11 +394,7 @@ static inline u64 ndp_rto_base(const struct ndp_sock *np)
 	return max(READ_ONCE(np->peer->rto_ns), np->rto_floor_ns);
 }
 
-/* Lockless readers of the state see what was written before it. */
-static inline void ndp_set_state(struct sock *sk, int state)
-{
-	/* Pairs with smp_load_acquire() in ndp_poll(). */
-	smp_store_release(&sk->sk_state, state);
-}
+/* trace.c */
+void ndp_set_state(struct sock *sk, int state);
 
 #endif /* _NDP_SOCK_H */

@@ -8,6 +8,7 @@
  *
  * Non-goals: when the timer runs (deadline.c).
  */
+#include "trace.h"
 #include "transport.h"
 
 /* An orphan that is one too many waits so long for a peer that takes nothing. */
@@ -21,6 +22,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 		cb->timed_out = 1;
 		np->counters.timeouts++;
 		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
+		trace_ndp_timeout(np, cb);
 	}
 	/* A packet that a switch returned was not lost. */
 	if (!cb->local_drop && !cb->bounced) {

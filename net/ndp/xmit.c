@@ -10,6 +10,7 @@
  */
 #include <linux/crc32c.h>
 #include <net/inet_ecn.h>
+#include "trace.h"
 #include "transport.h"
 
 /**
@@ -74,6 +75,7 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	__skb_set_sw_hash(skb, path->hash, true);
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);
+	trace_ndp_send(np, (const struct ndphdr *)skb->data, flow.sport);
 	err = ndp_ip_send(net, sk, skb, &flow, dscp);
 	err = net_xmit_eval(err);
 	if (err)

@@ -57,6 +57,20 @@ struct ndpq_params {
 	u64	rate;
 };
 
+/**
+ * enum ndpq_drop - why a packet is dropped: the counter of struct tc_ndp_xstats
+ * @NDP_DROP_DATA:	drop_data
+ * @NDP_DROP_HEADER:	drop_header
+ * @NDP_DROP_BOUNCE:	drop_header, and drop_bounce: it could not be returned
+ * @NDP_DROP_OTHER:	drop_other
+ */
+enum ndpq_drop {
+	NDP_DROP_DATA,
+	NDP_DROP_HEADER,
+	NDP_DROP_BOUNCE,
+	NDP_DROP_OTHER,
+};
+
 enum ndpq_class {
 	NDP_CLASS_DATA,		/* can be trimmed, and trimming saves something */
 	NDP_CLASS_HEADER,	/* control, trimmed, or data without payload */
@@ -86,6 +100,49 @@ struct ndpq_view {
 };
 
 struct ndpq_flows;
+
+enum ndpq_side {
+	NDP_SIDE_NDP,
+	NDP_SIDE_OTHER,
+	NDP_SIDES,
+};
+
+/**
+ * struct ndpq_sched - a port
+ * @p:		parameters
+ * @data:	data queue; doubly linked, because trimming takes its tail
+ * @hdr:	header queue
+ * @other:	queue of other traffic
+ * @flows:	mode host: data and other
+ * @hdr_bytes:	bytes in @hdr
+ * @data_len:	packets of data, wherever they wait
+ * @other_len:	packets of other traffic
+ * @hdr_run:	headers served since the last data packet (mode host: of a flow),
+ *		while one waited
+ * @side:	whose turn it is
+ * @deficit:	bytes that each side may still send
+ * @watchdog:	wakes the port when @next comes
+ * @next:	time when the rate allows the next packet
+ * @busy:	packets waited when the last one left
+ * @st:		counters
+ */
+struct ndpq_sched {
+	struct ndpq_params	p;
+	struct sk_buff_head	data;
+	struct sk_buff_head	hdr;
+	struct sk_buff_head	other;
+	struct ndpq_flows	*flows;
+	u32			hdr_bytes;
+	u32			data_len;
+	u32			other_len;
+	u32			hdr_run;
+	enum ndpq_side		side;
+	int			deficit[NDP_SIDES];
+	struct qdisc_watchdog	watchdog;
+	u64			next;
+	bool			busy;
+	struct tc_ndp_xstats	st;
+};
 
 enum ndpq_class ndpq_classify(struct sk_buff *skb, const struct ndpq_params *p,
 			      struct ndpq_view *v);

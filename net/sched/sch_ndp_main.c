@@ -51,6 +51,7 @@
 #include <net/netlink.h>
 #include "attr.h"
 #include "sch_ndp.h"
+#include "sch_ndp_trace.h"
 
 /* The bounds of parameters are what hardware and memory make of them. */
 #define NDP_LIMIT_MAX		65536
@@ -62,49 +63,6 @@
 
 /* A port that was blocked for long does not make good for more than this. */
 #define NDP_RATE_LAG_NS		NSEC_PER_MSEC
-
-enum ndpq_side {
-	NDP_SIDE_NDP,
-	NDP_SIDE_OTHER,
-	NDP_SIDES,
-};
-
-/**
- * struct ndpq_sched - a port
- * @p:		parameters
- * @data:	data queue; doubly linked, because trimming takes its tail
- * @hdr:	header queue
- * @other:	queue of other traffic
- * @flows:	mode host: data and other
- * @hdr_bytes:	bytes in @hdr
- * @data_len:	packets of data, wherever they wait
- * @other_len:	packets of other traffic
- * @hdr_run:	headers served since the last data packet (mode host: of a flow),
- *		while one waited
- * @side:	whose turn it is
- * @deficit:	bytes that each side may still send
- * @watchdog:	wakes the port when @next comes
- * @next:	time when the rate allows the next packet
- * @busy:	packets waited when the last one left
- * @st:		counters
- */
-struct ndpq_sched {
-	struct ndpq_params	p;
-	struct sk_buff_head	data;
-	struct sk_buff_head	hdr;
-	struct sk_buff_head	other;
-	struct ndpq_flows	*flows;
-	u32			hdr_bytes;
-	u32			data_len;
-	u32			other_len;
-	u32			hdr_run;
-	enum ndpq_side		side;
-	int			deficit[NDP_SIDES];
-	struct qdisc_watchdog	watchdog;
-	u64			next;
-	bool			busy;
-	struct tc_ndp_xstats	st;
-};
 
 static bool ndpq_is_host(const struct ndpq_sched *q)
 {
@@ -157,29 +115,50 @@ static bool ndpq_mark(struct sk_buff *skb, u32 depth, u32 threshold)
 	return INET_ECN_set_ce(skb);
 }
 
+static void ndpq_count_drop(struct Qdisc *sch, unsigned int len, enum ndpq_drop why)
+{
+	struct ndpq_sched *q = qdisc_priv(sch);
+
+	switch (why) {
+	case NDP_DROP_DATA:
+		q->st.drop_data++;
+		break;
+	case NDP_DROP_BOUNCE:
+		q->st.drop_bounce++;
+		fallthrough;
+	case NDP_DROP_HEADER:
+		q->st.drop_header++;
+		break;
+	case NDP_DROP_OTHER:
+		q->st.drop_other++;
+		break;
+	}
+	trace_sch_ndp_drop(sch, len, why);
+}
+
 /* Drop a packet that is in no queue. */
-static int ndpq_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
+static int ndpq_drop(struct sk_buff *skb, struct Qdisc *sch, enum ndpq_drop why,
 		     int err, struct sk_buff **to_free)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
 
-	(*counter)++;
+	ndpq_count_drop(sch, skb->len, why);
 	if (err == -ENOMEM)
 		q->st.drop_nomem++;
 	return qdisc_drop(skb, sch, to_free);
 }
 
 /* What was taken and is in no queue now: not this packet's sender's concern. */
-static int ndpq_return_to_sender(struct sk_buff *skb, struct Qdisc *sch)
+static int ndpq_return_to_sender(struct sk_buff *skb, struct Qdisc *sch, unsigned int len)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
 
 	if (netif_rx(skb) == NET_RX_SUCCESS) {
 		q->st.bounced++;
+		trace_sch_ndp_bounce(sch, len);
 		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
 	}
-	q->st.drop_bounce++;
-	q->st.drop_header++;
+	ndpq_count_drop(sch, len, NDP_DROP_BOUNCE);
 	qdisc_qstats_drop(sch);
 	return NET_XMIT_DROP;
 }
@@ -188,15 +167,15 @@ static int ndpq_header_full(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
-	int err = 0;
+	unsigned int len = skb->len;
+	int err;
 
-	if (!ndpq_is_host(q) && q->p.overflow == TCA_NDP_OVERFLOW_BOUNCE) {
-		err = ndpq_turn_around(skb, &q->p);
-		if (!err)
-			return ndpq_return_to_sender(skb, sch);
-		q->st.drop_bounce++;
-	}
-	return ndpq_drop(skb, sch, &q->st.drop_header, err, to_free);
+	if (ndpq_is_host(q) || q->p.overflow != TCA_NDP_OVERFLOW_BOUNCE)
+		return ndpq_drop(skb, sch, NDP_DROP_HEADER, 0, to_free);
+	err = ndpq_turn_around(skb, &q->p);
+	if (err)
+		return ndpq_drop(skb, sch, NDP_DROP_BOUNCE, err, to_free);
+	return ndpq_return_to_sender(skb, sch, len);
 }
 
 static int ndpq_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
@@ -227,15 +206,17 @@ static int ndpq_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 		       struct sk_buff **to_free)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
-	int len = qdisc_pkt_len(skb) - skb->len;
+	unsigned int whole = skb->len;
+	int len = qdisc_pkt_len(skb) - whole;
 	int err;
 
 	err = ndpq_trim(skb, &q->p);
 	if (err)
-		return ndpq_drop(skb, sch, &q->st.drop_data, err, to_free);
+		return ndpq_drop(skb, sch, NDP_DROP_DATA, err, to_free);
 	/* A size table's overhead stays. */
 	qdisc_skb_cb(skb)->pkt_len = max_t(int, len + skb->len, 1);
 	(*counter)++;
+	trace_sch_ndp_trim(sch, whole, counter == &q->st.trimmed_tail);
 	qdisc_qstats_overlimit(sch);
 	return ndpq_enqueue_header(skb, sch, to_free);
 }
@@ -267,7 +248,7 @@ static int ndpq_enqueue_other(struct sk_buff *skb, struct Qdisc *sch,
 	struct ndpq_sched *q = qdisc_priv(sch);
 
 	if (q->other_len >= q->p.other_limit)
-		return ndpq_drop(skb, sch, &q->st.drop_other, 0, to_free);
+		return ndpq_drop(skb, sch, NDP_DROP_OTHER, 0, to_free);
 	q->st.ecn_other += ndpq_mark(skb, q->other_len, q->p.other_ecn);
 	__skb_queue_tail(&q->other, skb);
 	q->other_len++;
@@ -284,12 +265,12 @@ static int ndpq_enqueue_flow(struct sk_buff *skb, struct Qdisc *sch,
 
 	if (class == NDP_CLASS_DATA) {
 		if (q->data_len >= q->p.limit)
-			return ndpq_drop(skb, sch, &q->st.drop_data, 0, to_free);
+			return ndpq_drop(skb, sch, NDP_DROP_DATA, 0, to_free);
 		q->st.ecn_data += ndpq_mark(skb, q->data_len, q->p.ecn);
 		q->data_len++;
 	} else {
 		if (q->other_len >= q->p.other_limit)
-			return ndpq_drop(skb, sch, &q->st.drop_other, 0, to_free);
+			return ndpq_drop(skb, sch, NDP_DROP_OTHER, 0, to_free);
 		q->st.ecn_other += ndpq_mark(skb, q->other_len, q->p.other_ecn);
 		q->other_len++;
 	}
@@ -330,10 +311,10 @@ static int ndpq_drop_unsegmented(struct sk_buff *skb, struct Qdisc *sch,
 
 	if (ndpq_classify(skb, &q->p, &v) == NDP_CLASS_DATA) {
 		q->st.data_in++;
-		return ndpq_drop(skb, sch, &q->st.drop_data, -ENOMEM, to_free);
+		return ndpq_drop(skb, sch, NDP_DROP_DATA, -ENOMEM, to_free);
 	}
 	q->st.other_in++;
-	return ndpq_drop(skb, sch, &q->st.drop_other, -ENOMEM, to_free);
+	return ndpq_drop(skb, sch, NDP_DROP_OTHER, -ENOMEM, to_free);
 }
 
 /* A queue of packets is one of packets on the wire: a GSO packet would count
@@ -554,6 +535,12 @@ static struct sk_buff *ndpq_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
+static void ndpq_reset_one(struct Qdisc *sch, struct sk_buff *skb, enum ndpq_drop why)
+{
+	ndpq_count_drop(sch, skb->len, why);
+	rtnl_kfree_skbs(skb, skb);
+}
+
 /* What a reset throws away is dropped, so that the sums stay true. */
 static void ndpq_reset(struct Qdisc *sch)
 {
@@ -561,18 +548,15 @@ static void ndpq_reset(struct Qdisc *sch)
 	enum ndpq_class class;
 	struct sk_buff *skb;
 
-	q->st.drop_data += q->data_len;
-	q->st.drop_other += q->other_len;
-	q->st.drop_header += skb_queue_len(&q->hdr);
 	__qdisc_qstats_drop(sch, ndpq_len(q));
 	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, true, &class)))
-		rtnl_kfree_skbs(skb, skb);
+		ndpq_reset_one(sch, skb, class == NDP_CLASS_DATA ? NDP_DROP_DATA : NDP_DROP_OTHER);
 	while ((skb = __skb_dequeue(&q->data)))
-		rtnl_kfree_skbs(skb, skb);
+		ndpq_reset_one(sch, skb, NDP_DROP_DATA);
 	while ((skb = __skb_dequeue(&q->hdr)))
-		rtnl_kfree_skbs(skb, skb);
+		ndpq_reset_one(sch, skb, NDP_DROP_HEADER);
 	while ((skb = __skb_dequeue(&q->other)))
-		rtnl_kfree_skbs(skb, skb);
+		ndpq_reset_one(sch, skb, NDP_DROP_OTHER);
 	q->data_len = 0;
 	q->other_len = 0;
 	q->hdr_bytes = 0;

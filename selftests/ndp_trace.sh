@@ -238,7 +238,7 @@ for i in {1..6}; do
 	pids[i]=$!
 done
 for i in {1..6}; do
-	wait_for 30 attached "${pids[i]}" || say "one-liner $i does not wait for events"
+	wait_for 50 attached "${pids[i]}" || say "one-liner $i does not wait for events"
 done
 say "$(grep MemAvailable /proc/meminfo)"
 trace 1

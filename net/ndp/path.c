@@ -87,21 +87,6 @@ bool ndp_path_tells(const struct ndp_sock *np)
 }
 
 /*
- * And about this one?  It may be none any more, of which few packets are left.
- * Return: yes, and peer->lock is held.
- */
-static bool ndp_path_lock(const struct ndp_sock *np, u16 number)
-{
-	if (!ndp_path_tells(np))
-		return false;
-	spin_lock(&np->peer->lock);
-	if (ndp_path_is_current(np->peer, number))
-		return true;
-	spin_unlock(&np->peer->lock);
-	return false;
-}
-
-/*
  * Are @bad of a path's @all too many, when the others have @others_bad of @others?
  * With p the others' share: bad - slack > all p + 3 sqrt(all p (1 - p)), squared and
  * multiplied by others^2.  All counts are below 2^15.
@@ -230,17 +215,32 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 	u16 i = ndp_path_index(number);
 	struct ndp_path *path = &peer->path[i];
 
-	if (!ndp_path_lock(np, number))
+	if (!ndp_path_tells(np))
 		return;
-	path->acks++;
-	/* The path is back in use. */
-	if (path->data.state == NDP_PATH_PROBED) {
-		WRITE_ONCE(path->data.state, NDP_PATH_USED);
-		trace_ndp_path(np, false, i, NDP_PATH_IS_BACK);
+	spin_lock(&peer->lock);
+	if (ndp_path_is_current(peer, number)) {
+		path->acks++;
+		/* The path is back in use. */
+		if (path->data.state == NDP_PATH_PROBED) {
+			WRITE_ONCE(path->data.state, NDP_PATH_USED);
+			trace_ndp_path(np, false, i, NDP_PATH_IS_BACK);
+		}
+		ndp_path_is_good(peer, false, i);
+		ndp_entropy_whole(peer, i);
 	}
-	ndp_path_is_good(peer, false, i);
-	ndp_entropy_whole(peer, i);
 	spin_unlock(&peer->lock);
+}
+
+/* Context: peer->lock held. */
+static void ndp_path_note_trimmed(struct ndp_sock *np, u16 i)
+{
+	np->peer->path[i].nacks++;
+	if (ndp_entropy_trimmed(np->peer, i)) {
+		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
+		trace_ndp_path(np, false, i, NDP_PATH_IS_FRESH);
+	} else {
+		ndp_path_is_bad(np, false, i, false);
+	}
 }
 
 /**
@@ -251,17 +251,12 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 void ndp_path_trimmed(struct ndp_sock *np, u16 number)
 {
 	struct ndp_peer *peer = np->peer;
-	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_lock(np, number))
+	if (!ndp_path_tells(np))
 		return;
-	peer->path[i].nacks++;
-	if (ndp_entropy_trimmed(peer, i)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
-		trace_ndp_path(np, false, i, NDP_PATH_IS_FRESH);
-	} else {
-		ndp_path_is_bad(np, false, i, false);
-	}
+	spin_lock(&peer->lock);
+	if (ndp_path_is_current(peer, number))
+		ndp_path_note_trimmed(np, ndp_path_index(number));
 	spin_unlock(&peer->lock);
 }
 
@@ -271,11 +266,14 @@ static void ndp_path_lost(struct ndp_sock *np, u16 number)
 	struct ndp_peer *peer = np->peer;
 	u16 i = ndp_path_index(number);
 
-	if (!ndp_path_lock(np, number))
+	if (!ndp_path_tells(np))
 		return;
-	peer->path[i].losses++;
-	ndp_path_is_bad(np, false, i, true);
-	ndp_entropy_lost(peer, i);
+	spin_lock(&peer->lock);
+	if (ndp_path_is_current(peer, number)) {
+		peer->path[i].losses++;
+		ndp_path_is_bad(np, false, i, true);
+		ndp_entropy_lost(peer, i);
+	}
 	spin_unlock(&peer->lock);
 }
 

@@ -255,7 +255,8 @@ check "something else has UDP port $NDP_PORT: mended" text_has module "UDP port 
 
 # Only Debian's kernels track connections here.
 if ! modprobe -q nf_conntrack || ! command -v nft >/dev/null; then
-	for name in "a tracked connection of TCP" "tracked connections" "tracked connections: in words" \
+	for name in "a tracked connection of TCP" "tracked connections" \
+		"tracked connections: in words" \
 		"tracked connections: what it says can be done" "tracked connections: mended"; do
 		skip "$name" "this kernel has no conntrack"
 	done

@@ -19,20 +19,20 @@
  * - What waits in the local qdisc has not left.
  *
  * The slack is by how much later a packet must have left to tell of one by the same path; twice
- * as much by another.  It is measured: each answer shows by how much later others had left that were
- * acknowledged before it.  The largest such lateness of late, which fades with the answers that are
- * on time, and a little more is the slack, up to the timeout.  So it is short in a fabric where queues
- * are alike, and long while headers wait behind headers or where each path has a queue of its
- * own (fq_codel).  An answer to the first transmission of what was found lost (SpuriousByOrder) is
- * such a measurement too.  It is the peer's: all connections to it share it.
+ * as much by another.  It is measured: each answer shows by how much later others had left that
+ * were acknowledged before it.  The largest such lateness of late, which fades with the answers
+ * that are on time, and a little more is the slack, up to the timeout.  So it is short in a fabric
+ * where queues are alike, and long while headers wait behind headers or where each path has a
+ * queue of its own (fq_codel).  An answer to the first transmission of what was found lost
+ * (SpuriousByOrder) is such a measurement too.  It is the peer's: all connections to it share it.
  *
  * What is sent again at once, and what waits for a pull, is the transport's (credit.c).
  *
- * The tail: behind the last packets nothing leaves that could tell of them.  When for two srtt, or
- * srtt and four times its deviation, or a slack if that is longer, and a slack more nothing was
- * sent, and for as long as an ACK may wait for the peer's application, the packet that is in flight longest is sent again, by another path, NDP_TAIL_PROBES times until something is acknowledged.
- * Its ACK tells of the others.  A sender that waits for pulls has nothing in flight and sends no
- * probe.
+ * The tail: behind the last packets nothing leaves that could tell of them.  When nothing was sent
+ * for two srtt (or srtt and four times its deviation, or a slack), a slack more and the time that
+ * an ACK may wait for the peer's application, the packet that is in flight longest is sent again
+ * by another path, NDP_TAIL_PROBES times until something is acknowledged.  Its ACK tells of the
+ * others.  A sender that waits for pulls has nothing in flight and sends no probe.
  *
  * Cost: some comparisons for each ACK.  Packets are looked at only if something was acknowledged
  * that left a slack after them: they are lost, or at most NDP_ORDER_LOOKS an ACK are looked at

@@ -255,7 +255,7 @@ struct ndp_sock {
 	bool			held_back;
 	/** @sendq: written, not numbered */
 	struct sk_buff_head	sendq;
-	/** @tail_probes: how often the tail was probed since something was acknowledged (order.c) */
+	/** @tail_probes: probes of the tail since something was acknowledged (order.c) */
 	u8			tail_probes;
 	/** @order: what the order of answers has told */
 	struct ndp_order	order;

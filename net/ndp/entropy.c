@@ -117,12 +117,7 @@ void ndp_entropy_whole(struct ndp_peer *peer, u16 i)
 /* What is known of a path is forgotten. */
 static void ndp_entropy_forget(struct ndp_tally *sum, struct ndp_score *s)
 {
-	sum->good -= s->good;
-	sum->trimmed -= s->trimmed;
-	sum->lost -= s->lost;
-	s->good = 0;
-	s->trimmed = 0;
-	s->lost = 0;
+	ndp_score_clear(sum, s);
 	s->level = 0;
 	WRITE_ONCE(s->state, NDP_PATH_USED);
 }

@@ -135,12 +135,7 @@ static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 b
 	WRITE_ONCE(s->until, ktime_get_ns() + s->out_ns);
 	s->level = min(s->level + 1, NDP_OUT_DOUBLINGS);
 	WRITE_ONCE(s->state, NDP_PATH_OUT);
-	sum->good -= s->good;
-	sum->trimmed -= s->trimmed;
-	sum->lost -= s->lost;
-	s->good = 0;
-	s->trimmed = 0;
-	s->lost = 0;
+	ndp_score_clear(sum, s);
 }
 
 /* Is another path in use? */

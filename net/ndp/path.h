@@ -179,6 +179,17 @@ struct ndp_tally {
 	u32			lost;
 };
 
+/* What a path's score has counted is in the tally no more.  Context: peer->lock held. */
+static inline void ndp_score_clear(struct ndp_tally *sum, struct ndp_score *s)
+{
+	sum->good -= s->good;
+	sum->trimmed -= s->trimmed;
+	sum->lost -= s->lost;
+	s->good = 0;
+	s->trimmed = 0;
+	s->lost = 0;
+}
+
 /**
  * struct ndp_peer_key - whose connections share paths
  * @daddr:	the peer's address

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact cls_u32
 require_program python3
-tap_plan 85
+tap_plan 87
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -80,6 +80,12 @@ tc -n "${HOST[last]}" filter add dev eth0 ingress protocol ip u32 match ip proto
 	match ip dport $NDP_PORT 0xffff action drop
 found "a firewall there" answer "says nothing" $there
 tc -n "${HOST[last]}" qdisc del dev eth0 ingress
+
+# A host that gave a token is shown it beside each opening: a small packet that gets there.
+head -c 1000000 /dev/zero | in_ns "${HOST[last]}" timeout 20 ndp_cat -l 5001 >"$TMP/sent" &
+wait_for 20 in_ns "${HOST[0]}" sh -c "echo hello | timeout 20 ndp_cat $there 5001 >$TMP/answer"
+is "a large answer" "$(stat -c %s "$TMP/answer")" 1000000
+check "which brought a token" [ "$(ndp_stat "${HOST[0]}" CookieIn)" -gt 0 ]
 
 # A black hole: routers on the way tell nothing.
 ip -n "${LEAF[0]}" link set u0 mtu 1500

@@ -223,6 +223,29 @@ TEST_F(forged, shows_a_token)
 	}
 }
 
+/* A token goes beside a packet; where nobody listens, it is that packet that is refused. */
+TEST_F(forged, shows_nobody_a_token)
+{
+	struct packet first = heard.first[DATA], token;
+
+	tell(&first, ACK, HAS_PULL, first_psn(), 0, ROOM);
+	settle();
+	token = heard.last[COOKIE];
+	close(self->listener);
+	self->listener = -1;
+	memset(&heard, 0, sizeof(heard));
+	ndp_of(&self->opening)->conn_id++;
+	ndp_of(&token)->conn_id = ndp_of(&self->opening)->conn_id;
+	tell(&token, COOKIE, SYN | TOKEN, 1000, ntohl(ndp_of(&token)->psn_off),
+	     ntohl(ndp_of(&token)->window));
+	settle();
+	EXPECT_EQ(1, stat_of(NEAR, "DropNoListener"));
+	EXPECT_EQ(0, heard.count[RST]);
+	drop_by_drop(&self->opening, 0);
+	settle();
+	EXPECT_EQ(1, heard.count[RST]);
+}
+
 /* "Port unreachable" for @p, from its addressee. */
 static void refuse(const struct packet *p)
 {

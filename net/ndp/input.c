@@ -190,7 +190,9 @@ static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
 	lsk = ndp_listen_lookup(net, skb);
 	if (!lsk) {
 		*reason = NDP_STAT_DROP_NO_LISTENER;
-		ndp_refuse(net, skb, NDP_REASON_NONE);
+		/* A token goes beside a first window, and one refusal is enough: that of DATA. */
+		if (ndp_opening(skb) != NDP_OPENED_BY_TOKEN)
+			ndp_refuse(net, skb, NDP_REASON_NONE);
 		return NULL;
 	}
 	np = ndp_rcv_opening(net, lsk, skb, key, reason);

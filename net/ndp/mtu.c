@@ -8,11 +8,11 @@
  * next cut is right.  What had its number before keeps its bytes and goes as fragments
  * of IP (ip.c), what was only queued is cut anew.
  *
- * Black holes swallow large packets and send no ICMP.  A large packet that was lost
- * four times in a row, while no other large one arrived, is taken for a sign of one:
- * for a second nothing larger than 1280 bytes leaves, which every IPv6 network and
- * nearly every one of IPv4 carries.  Then large ones are tried again; while they fail,
- * after twice as long each time.
+ * Black holes swallow large packets and send no ICMP.  Large packets that were lost five times
+ * in a row, each time a longer timeout after the last, while none arrived, are taken for a sign
+ * of one: for a second nothing larger than 1280 bytes leaves, which every IPv6 network and nearly
+ * every one of IPv4 carries.  Then large ones are tried again; while they fail, after twice as
+ * long each time.  One that arrives after all ends it.
  * A cable that was pulled looks the same, and costs a second of small packets.
  *
  * Non-goals: searching for the size in between (RFC 8899).
@@ -23,8 +23,8 @@
 /* The largest packet that leaves while a black hole is suspected. */
 #define NDP_MTU_SAFE		IPV6_MIN_MTU
 
-/* Losses of a large packet in a row before that, as TCP's tcp_retries1. */
-#define NDP_HOLE_TIMEOUTS	4
+/* Losses in a row before that: those of timeouts take sixteen times the first one's time. */
+#define NDP_HOLE_TIMEOUTS	5
 
 /* How long packets stay small, and how often that doubles: a quarter of an hour at most. */
 #define NDP_HOLE_TIME		(1000 * NDP_MSEC)
@@ -83,6 +83,17 @@ void ndp_mtu_note(struct ndp_sock *np, struct ndp_path *path,
 	ndp_mtu_sync(np);
 }
 
+/* Large packets may leave, as if none had ever been lost. */
+static void ndp_mtu_large_again(struct ndp_sock *np)
+{
+	np->large_lost = 0;
+	np->large_lost_next = 0;
+	if (!np->small_until)
+		return;
+	np->small_until = 0;
+	ndp_mtu_sync(np);
+}
+
 /**
  * ndp_mtu_limit - how large may a packet be, whatever its route says?
  * @np:		connection
@@ -96,8 +107,7 @@ u32 ndp_mtu_limit(struct ndp_sock *np)
 		return 0;
 	if (ktime_get_ns() < np->small_until)
 		return NDP_MTU_SAFE;
-	np->small_until = 0;
-	ndp_mtu_sync(np);
+	ndp_mtu_large_again(np);
 	return 0;
 }
 
@@ -107,26 +117,27 @@ static bool ndp_mtu_is_large(const struct ndp_sock *np, const struct sk_buff *sk
 }
 
 /**
- * ndp_mtu_lost - a packet was not answered in time
+ * ndp_mtu_lost - a packet was lost
  * @np:		connection
  * @skb:	numbered packet
+ *
+ * Those that are lost together are one loss.
  *
  * Context: np->lock held.
  */
 void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb)
 {
-	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
+	u64 now = ktime_get_ns();
 
-	if (cb->limited || !ndp_mtu_is_large(np, skb))
+	if (ndp_tx_cb(skb)->limited || np->small_until || !ndp_mtu_is_large(np, skb) ||
+	    now < np->large_lost_next)
 		return;
-	if (cb->large_in != np->large_in) {
-		cb->large_in = np->large_in;
-		cb->timeouts = 0;
-	}
-	cb->timeouts++;
-	if (cb->timeouts < NDP_HOLE_TIMEOUTS || np->small_until)
+	/* Half a timeout's time, each of which is twice the last: that is what tells two apart. */
+	np->large_lost_next = now + (ndp_rto_base(np) << np->large_lost) / 2;
+	np->large_lost++;
+	if (np->large_lost < NDP_HOLE_TIMEOUTS)
 		return;
-	np->small_until = ktime_get_ns() + (NDP_HOLE_TIME << np->small_level);
+	np->small_until = now + (NDP_HOLE_TIME << np->small_level);
 	np->small_level = min(np->small_level + 1, NDP_HOLE_DOUBLINGS);
 	NDP_INC(sock_net(ndp_to_sk(np)), MTU_HOLE);
 	ndp_mtu_sync(np);
@@ -143,8 +154,8 @@ void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	if (ndp_tx_cb(skb)->limited || !ndp_mtu_is_large(np, skb))
 		return;
-	np->large_in++;
 	np->small_level = 0;
+	ndp_mtu_large_again(np);
 }
 
 /**

@@ -202,16 +202,12 @@ static bool ndp_order_is_lost(const struct ndp_sock *np, const struct ndp_tx_cb 
 static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-	s32 age;
 
 	NDP_INC(sock_net(ndp_to_sk(np)), LOST_ORDER);
 	trace_ndp_lost(np, cb);
 	cb->by_order = 1;
 	ndp_path_suspect(np, cb);
-	/* What swallows large packets is to be found no sooner than by timeouts. */
-	age = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
-	if (age > 0 && (u64)age << 10 >= (cb->timeouts + 1) * ndp_rto_base(np))
-		ndp_mtu_lost(np, skb);
+	ndp_mtu_lost(np, skb);
 	if (np->tp->overtaken(np, cb))
 		ndp_tx_lost(np, skb);
 	else

@@ -40,9 +40,7 @@ struct ndp_tx_cb {
 	u16			path;		/* number of that it took last */
 	u8			suspect;	/* index of that before, if @suspected */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
-	u8			large_in;	/* as it was at the last timeout; see mtu.c */
-	u8			timeouts : 6,	/* while no large packet arrived */
-				suspected : 1,	/* that had no answer (path.c) */
+	u8			suspected : 1,	/* that had no answer (path.c) */
 				suspect_gen : 1; /* the last bit of that path's generation */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */

@@ -170,6 +170,8 @@ struct ndp_sock {
 	u64			rto_floor_ns;
 	/** @small_until: packets stay small until then, 0: they do not */
 	u64			small_until;
+	/** @large_lost_next: a loss is not one more of @large_lost before */
+	u64			large_lost_next;
 	/** @backoff: doublings of the timeout */
 	u32			backoff;
 	/** @keep_probes: sent since the peer was heard */
@@ -232,8 +234,8 @@ struct ndp_sock {
 	u32			txq_bytes;
 	/** @isn: first PSN */
 	u32			isn;
-	/** @large_in: large packets acknowledged, modulo 2^8 */
-	u8			large_in;
+	/** @large_lost: times in a row that large packets were lost (mtu.c) */
+	u8			large_lost;
 	/** @small_level: doublings of the time for which packets stay small next */
 	u8			small_level;
 	/** @more: the application is in the middle of a write */

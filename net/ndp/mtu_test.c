@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: which losses of large packets are taken for a black hole.
+ */
+#include <kunit/test.h>
+#include "conn.h"
+
+/* There is no namespace to count in. */
+#undef NDP_INC
+#define NDP_INC(net, what)	((void)(net), (void)NDP_STAT_##what)
+
+#include "mtu.c"
+
+struct ndp_mtu_test {
+	struct ndp_sock		*np;
+	struct sk_buff		*large;
+	struct sk_buff		*small;
+};
+
+static struct ndp_mtu_test *ndp_mtu_test_new(struct kunit *test)
+{
+	struct ndp_mtu_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->np = kunit_kzalloc(test, sizeof(*t->np), GFP_KERNEL);
+	t->large = kunit_kzalloc(test, sizeof(*t->large), GFP_KERNEL);
+	t->small = kunit_kzalloc(test, sizeof(*t->small), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->np);
+	KUNIT_ASSERT_NOT_NULL(test, t->large);
+	KUNIT_ASSERT_NOT_NULL(test, t->small);
+	t->np->peer = kunit_kzalloc(test, sizeof(*t->np->peer), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->np->peer);
+	t->np->rto_floor_ns = NDP_RTO_MIN;
+	t->np->route_mtu = 9000;
+	t->large->len = 8900;
+	t->small->len = 100;
+	return t;
+}
+
+/* So many losses, each long after the one before. */
+static void ndp_mtu_test_lose(struct ndp_mtu_test *t, int n)
+{
+	while (n--) {
+		t->np->large_lost_next = 0;
+		ndp_mtu_lost(t->np, t->large);
+	}
+}
+
+/* Those that are lost together are one loss; each timeout's is one more. */
+static void ndp_mtu_test_counts(struct kunit *test)
+{
+	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
+	struct ndp_sock *np = t->np;
+	u64 before = ktime_get_ns();
+	int i;
+
+	for (i = 0; i < 30; i++)
+		ndp_mtu_lost(np, t->large);
+	/* Or this machine stood still. */
+	if (ktime_get_ns() - before < NDP_RTO_MIN / 2)
+		KUNIT_EXPECT_EQ(test, (int)np->large_lost, 1);
+	KUNIT_EXPECT_GE(test, np->large_lost_next, before + NDP_RTO_MIN / 2);
+	np->large_lost = 3;
+	np->large_lost_next = 0;
+	before = ktime_get_ns();
+	ndp_mtu_lost(np, t->large);
+	KUNIT_EXPECT_EQ(test, (int)np->large_lost, 4);
+	KUNIT_EXPECT_GE(test, np->large_lost_next, before + 4 * NDP_RTO_MIN);
+	KUNIT_EXPECT_LE(test, np->large_lost_next, ktime_get_ns() + 4 * NDP_RTO_MIN);
+	KUNIT_EXPECT_EQ(test, np->small_until, 0ULL);
+}
+
+/* Five are a hole, and then packets are small; small ones that are lost are none. */
+static void ndp_mtu_test_hole(struct kunit *test)
+{
+	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
+	struct ndp_sock *np = t->np;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		np->large_lost_next = 0;
+		ndp_mtu_lost(np, t->small);
+	}
+	ndp_mtu_test_lose(t, NDP_HOLE_TIMEOUTS - 1);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
+	ndp_mtu_test_lose(t, 1);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), NDP_MTU_SAFE);
+	KUNIT_EXPECT_LT(test, np->mss, NDP_MTU_SAFE);
+	/* When that is over all begins anew, but for how long the next time is. */
+	np->small_until = 1;
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
+	KUNIT_EXPECT_GT(test, np->mss, NDP_MTU_SAFE);
+	ndp_mtu_test_lose(t, NDP_HOLE_TIMEOUTS - 1);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
+	ndp_mtu_test_lose(t, 1);
+	KUNIT_EXPECT_GT(test, np->small_until, ktime_get_ns() + NDP_HOLE_TIME);
+}
+
+/* One large packet that arrives shows that there is none, also when it was only slow. */
+static void ndp_mtu_test_arrives(struct kunit *test)
+{
+	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
+	struct ndp_sock *np = t->np;
+
+	ndp_mtu_test_lose(t, NDP_HOLE_TIMEOUTS - 1);
+	ndp_mtu_arrived(np, t->small);
+	KUNIT_EXPECT_EQ(test, (int)np->large_lost, NDP_HOLE_TIMEOUTS - 1);
+	ndp_mtu_arrived(np, t->large);
+	ndp_mtu_test_lose(t, NDP_HOLE_TIMEOUTS - 1);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
+	ndp_mtu_test_lose(t, 1);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), NDP_MTU_SAFE);
+	ndp_mtu_arrived(np, t->small);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), NDP_MTU_SAFE);
+	ndp_mtu_arrived(np, t->large);
+	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
+	KUNIT_EXPECT_GT(test, np->mss, NDP_MTU_SAFE);
+}
+
+static struct kunit_case ndp_mtu_cases[] = {
+	KUNIT_CASE(ndp_mtu_test_counts),
+	KUNIT_CASE(ndp_mtu_test_hole),
+	KUNIT_CASE(ndp_mtu_test_arrives),
+	{}
+};
+
+static struct kunit_suite ndp_mtu_suite = {
+	.name = "ndp_mtu",
+	.test_cases = ndp_mtu_cases,
+};
+
+kunit_test_suite(ndp_mtu_suite);

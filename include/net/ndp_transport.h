@@ -104,10 +104,9 @@ enum ndp_arrival {
  * @returned:	a switch returned the header of one.  Return: it may leave again at
  *		once, else, and without this, it waits as if NACKed
  * @lost:	a packet was not answered in time; it is offered again
- * @overtaken:	one that left later was acknowledged, so that this is lost (order.c); or it was
- *		not answered in time, behind @lost.  Return: it may leave again at once, else it
- *		waits as if NACKed, but for one of those that time out.  Without this the core
- *		does not look for the order
+ * @overtaken:	one that left later was acknowledged, so that this is lost (order.c).  Return:
+ *		it may leave again at once, else it waits as if NACKed.  Without this the core
+ *		does not look for the order, and each packet has a timeout of its own
  * @answered:	an ACK or NACK has come, and what it tells is known to all others above:
  *		a clock for transports that send upon answers.  @news: the packet of its header
  *		was not known yet to have arrived (ACK), or to have been refused or trimmed

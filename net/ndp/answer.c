@@ -24,6 +24,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 
 	np->counters.bytes_acked += skb->len;
 	ndp_rto_restart(np);
+	np->rto_from = ktime_get_ns();
 	np->tail_probes = 0;
 	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
 	np->stalled_since = 0;

@@ -73,12 +73,16 @@ static inline void ndp_uncork(struct ndp_sock *np)
 	np->cork_at = 0;
 }
 
-/* The retransmission timeout in force. */
+/*
+ * The retransmission timeout in force.  The second is as long as the first, since ports that do
+ * not trim often lose one packet twice, and each later one twice as long.
+ */
 static inline u64 ndp_rto(const struct ndp_sock *np)
 {
+	u32 doublings = np->backoff ? min(np->backoff - 1, 8U) : 0;
 	u64 base = ndp_rto_base(np);
 
-	return min(base << min(np->backoff, 8U), max(NDP_RTO_MAX, base));
+	return min(base << doublings, max(NDP_RTO_MAX, base));
 }
 
 /* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
@@ -150,6 +154,27 @@ bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 static inline bool ndp_is_unverified(const struct ndp_sock *np)
 {
 	return unlikely(np->unverified_at);
+}
+
+/* Are its losses found by the order of answers?  What an unverified peer says is no evidence. */
+static inline bool ndp_has_order(const struct ndp_sock *np)
+{
+	return np->tp->overtaken && !ndp_is_unverified(np);
+}
+
+/*
+ * From when on a packet in flight waits for its timeout.  Without the order of answers losses are
+ * found by each packet's own time.
+ */
+static inline u64 ndp_waits_since(const struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	return ndp_has_order(np) ? max(cb->sent_at, np->rto_from) : cb->sent_at;
+}
+
+/* When it times out, or what the host refused is tried again; ktime_get_ns(). */
+static inline u64 ndp_timeout_at(const struct ndp_sock *np, const struct ndp_tx_cb *cb)
+{
+	return cb->local_drop ? cb->sent_at : ndp_waits_since(np, cb) + ndp_rto(np);
 }
 
 /**

@@ -245,7 +245,7 @@ bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /**
- * ndp_pull_overtaken - a packet was lost, by the order of answers or by a timeout
+ * ndp_pull_overtaken - a packet was lost, by the order of answers
  * @np:		connection
  * @cb:		packet
  *

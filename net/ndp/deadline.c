@@ -17,7 +17,7 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
 	u64 at = U64_MAX;
 
 	if (skb)
-		at = min(ndp_tx_cb(skb)->sent_at + ndp_rto(np), ndp_tail_at(np));
+		at = min(ndp_timeout_at(np, ndp_tx_cb(skb)), ndp_tail_at(np));
 	if (np->probe_at)
 		at = min(at, np->probe_at);
 	if (np->ack_at)

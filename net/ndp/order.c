@@ -29,10 +29,10 @@
  * What is sent again at once, and what waits for a pull, is the transport's (credit.c).
  *
  * The tail: behind the last packets nothing leaves that could tell of them.  When nothing was sent
- * for two srtt (or srtt and four times its deviation, or a slack), a slack more and the time that
- * an ACK may wait for the peer's application, the packet that is in flight longest is sent again
- * by another path, NDP_TAIL_PROBES times until something is acknowledged.  Its ACK tells of the
- * others.  A sender that waits for pulls has nothing in flight and sends no probe.
+ * or acknowledged for two srtt (or a slack), a slack more and the time that an ACK may wait for the
+ * peer's application, the packet that is in flight longest is sent again by another path,
+ * NDP_TAIL_PROBES times until something is acknowledged.  Its ACK tells of the others.  A sender
+ * that waits for pulls has nothing in flight and sends no probe.
  *
  * Cost: some comparisons for each ACK.  Packets are looked at only if something was acknowledged
  * that left a slack after them: they are lost, or at most NDP_ORDER_LOOKS an ACK are looked at
@@ -93,6 +93,13 @@ static void ndp_order_measured(struct ndp_sock *np, u64 late)
 		WRITE_ONCE(peer->late_ns, now);
 }
 
+/* Something was taken for lost and had come, that late. */
+static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
+{
+	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
+	ndp_order_measured(np, late);
+}
+
 /**
  * ndp_order_answered - a packet was answered: how late is that?
  * @np:		connection
@@ -104,7 +111,7 @@ void ndp_order_answered(struct ndp_sock *np, u64 sent_at)
 {
 	u64 before = np->order.before;
 
-	if (np->tp->overtaken && !ndp_is_unverified(np))
+	if (ndp_has_order(np))
 		ndp_order_measured(np, before > sent_at ? before - sent_at : 0);
 }
 
@@ -117,10 +124,9 @@ void ndp_order_wrong(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	u64 now = ktime_get_ns();
 	s32 rtt = ndp_rtt_clock(now) - cb->first_at;
+	u64 sent_at = now - ((u64)max(rtt, 0) << 10), before = np->order.before;
 
-	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
-	if (rtt > 0)
-		ndp_order_answered(np, now - ((u64)rtt << 10));
+	ndp_order_found_wrong(np, before > sent_at ? before - sent_at : 0);
 }
 
 /* What is remembered of a number, never 0. */
@@ -153,9 +159,8 @@ void ndp_order_late(struct ndp_sock *np, u32 psn)
 	if (*done != ndp_order_tag(psn))
 		return;
 	*done = 0;
-	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
 	/* Its time is not known any more; it was more than the slack. */
-	ndp_order_measured(np, 2 * ndp_order_slack(np));
+	ndp_order_found_wrong(np, 2 * ndp_order_slack(np));
 }
 
 /**
@@ -171,12 +176,12 @@ void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, 
 {
 	u16 i;
 
-	if (!np->tp->overtaken || ndp_is_unverified(np))
+	if (!ndp_has_order(np))
 		return;
 	if (cb->fin || cb->local_drop || cb->rtx != again || cb->path != path)
 		return;
 	/* Of several retransmissions by one path the answer may be to an earlier one. */
-	if (again && ktime_get_ns() - cb->sent_at < ndp_srtt(np) / 2)
+	if (cb->rtx_again && ktime_get_ns() - cb->sent_at < ndp_srtt(np) / 2)
 		return;
 	ndp_order_answered(np, cb->sent_at);
 	np->order.sent = max(np->order.sent, cb->sent_at);
@@ -193,7 +198,8 @@ static bool ndp_order_is_lost(const struct ndp_sock *np, const struct ndp_tx_cb 
 
 	/* One that is lost again and again is none that waiting less would help. */
 	slack <<= cb->by_order;
-	if (cb->sent_at + 2 * slack <= np->order.sent)
+	/* What has waited for a timeout longer than what was acknowledged is lost. */
+	if (cb->sent_at + min(2 * slack, ndp_rto_base(np)) <= np->order.sent)
 		return true;
 	return i < NDP_ORDER_PATHS && cb->sent_at + slack <= np->order.path[i] &&
 	       ndp_path_is_current(np->peer, cb->path);
@@ -232,7 +238,8 @@ void ndp_order_check(struct ndp_sock *np)
 		if (!cb->local_drop && (cb->sent_at + slack > np->order.sent ||
 					ndp_tx_still_local(np, cb)))
 			break;
-		if (!cb->local_drop && !cb->fin && ndp_order_is_lost(np, cb, slack))
+		if (!cb->local_drop && !cb->fin && !cb->bounced &&
+		    ndp_order_is_lost(np, cb, slack))
 			ndp_order_lost(np, container_of((void *)cb, struct sk_buff, cb));
 		else if (++looks == NDP_ORDER_LOOKS)
 			break;
@@ -251,17 +258,17 @@ u64 ndp_tail_at(const struct ndp_sock *np)
 	const struct ndp_tx_cb *last;
 	u64 wait;
 
-	if (!np->tp->overtaken || np->tail_probes == NDP_TAIL_PROBES || np->backoff || !srtt ||
-	    list_empty(&np->flight) || ndp_is_unverified(np))
+	if (!ndp_has_order(np) || np->tail_probes == NDP_TAIL_PROBES || np->backoff || !srtt ||
+	    list_empty(&np->flight))
 		return U64_MAX;
 	/* What the host refused is at the head, and has a time of its own. */
 	if (list_first_entry(&np->flight, struct ndp_tx_cb, list)->local_drop)
 		return U64_MAX;
 	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
-	wait = max3(2 * srtt, READ_ONCE(np->peer->rto_ns), slack) + slack;
+	wait = max(2 * srtt, slack) + slack;
 	if (last->flags & NDP_F_LAST)
 		wait += NDP_ACK_DELAY;
-	return last->sent_at + wait;
+	return ndp_waits_since(np, last) + wait;
 }
 
 /**
@@ -286,7 +293,7 @@ void ndp_tail_probe(struct ndp_sock *np, u64 now)
 		return;
 	}
 	NDP_INC(sock_net(ndp_to_sk(np)), TAIL_PROBES);
-	cb->by_order = 1;
+	cb->timed_out = 1;
 	ndp_path_suspect(np, cb);
 	ndp_tx_lost(np, skb);
 }

@@ -193,11 +193,17 @@ static void ndp_order_test_again(struct kunit *test)
 	b->rtx = 1;
 	ndp_order_acked(t->np, b, 1, false);
 	ndp_order_acked(t->np, b, 2, true);
-	/* Sooner than any answer */
+	/* Sooner than any answer: to an earlier retransmission, if there was one */
 	b->sent_at = ktime_get_ns();
+	b->rtx_again = 1;
 	t->np->peer->srtt_ns = NSEC_PER_SEC;
 	ndp_order_acked(t->np, b, 1, true);
 	KUNIT_EXPECT_EQ(test, t->np->order.sent, 0ULL);
+	b->rtx_again = 0;
+	ndp_order_acked(t->np, b, 1, true);
+	KUNIT_EXPECT_EQ(test, t->np->order.sent, b->sent_at);
+	t->np->order.sent = 0;
+	b->rtx_again = 1;
 	t->np->peer->srtt_ns = 1;
 	b->sent_at = a->sent_at + 3 * t->slack;
 	ndp_order_test_ack(t, b, 1, true);
@@ -285,6 +291,44 @@ static void ndp_order_test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / NDP_ORDER_LEAST_RTT);
 }
 
+/* What left a timeout earlier than what has come is lost, however large the slack is. */
+static void ndp_order_test_timeout(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	struct ndp_tx_cb *b = ndp_order_test_send(test, t, 2, 0);
+	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 3, 0);
+
+	t->np->peer->late_ns = 10 * NDP_RTO_MIN;
+	a->bounced = 1;
+	c->sent_at = b->sent_at + NDP_RTO_MIN - 1;
+	ndp_order_acked(t->np, c, 3, false);
+	ndp_order_check(t->np);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_FLIGHT);
+	t->np->order.sent++;
+	ndp_order_check(t->np);
+	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_LOST);
+	/* What a switch returned so often waits for its timeout. */
+	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
+}
+
+/* When a packet times out: each by its own time where the order tells nothing. */
+static void ndp_order_test_deadline(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	u64 rto = ndp_rto(t->np), sent_at = a->sent_at;
+
+	t->np->rto_from = sent_at - 1;
+	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at + rto);
+	t->np->rto_from = sent_at + 5;
+	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at + 5 + rto);
+	t->np->unverified_at = ndp_to_sk(t->np);
+	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at + rto);
+	a->local_drop = 1;
+	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at);
+}
+
 /* Anybody can open a connection under another's address. */
 static void ndp_order_test_unverified(struct kunit *test)
 {
@@ -335,9 +379,10 @@ static void ndp_order_test_tail(struct kunit *test)
 	b->flags = NDP_F_LAST;
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + NDP_ACK_DELAY);
 	b->flags = 0;
-	t->np->peer->rto_ns = 300 * NSEC_PER_USEC;
-	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 300 * NSEC_PER_USEC + t->slack);
-	t->np->peer->rto_ns = 1;
+	/* It is not over while others are answered. */
+	t->np->rto_from = b->sent_at + 7;
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + 7);
+	t->np->rto_from = 0;
 	t->np->peer->srtt_ns = 1;
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 2 * ndp_order_slack(t->np));
 	t->np->peer->srtt_ns = 100 * NSEC_PER_USEC;
@@ -365,6 +410,8 @@ static struct kunit_case ndp_order_cases[] = {
 	KUNIT_CASE(ndp_order_test_wrap),
 	KUNIT_CASE(ndp_order_test_measures),
 	KUNIT_CASE(ndp_order_test_bounds),
+	KUNIT_CASE(ndp_order_test_timeout),
+	KUNIT_CASE(ndp_order_test_deadline),
 	KUNIT_CASE(ndp_order_test_unverified),
 	KUNIT_CASE(ndp_order_test_late),
 	KUNIT_CASE(ndp_order_test_tail),

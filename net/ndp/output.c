@@ -255,7 +255,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tx_to_flight(np, skb);
 	if (err) {
 		wait = NDP_RTO_MIN << min(np->local_backoff, NDP_LOCAL_DOUBLINGS);
-		cb->sent_at = now + wait - ndp_rto(np);
+		cb->sent_at = now + wait;
 		list_move(&cb->list, &np->flight);
 	} else {
 		np->local_backoff = 0;
@@ -311,6 +311,7 @@ static bool ndp_resend(struct ndp_sock *np, struct sk_buff *skb,
 	if (ndp_unverified_holds(np, skb->len))
 		return false;
 	ndp_tp_sent(np, cb, what, skb->len);
+	cb->rtx_again = cb->rtx;
 	cb->rtx = 1;
 	list_del_init(&cb->list);
 	np->rtx_pkts--;

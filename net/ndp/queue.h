@@ -33,7 +33,7 @@ enum ndp_tx_state {
 
 struct ndp_tx_cb {
 	struct list_head	list;
-	u64			sent_at;
+	u64			sent_at;	/* if @local_drop: when it is tried again */
 	u32			psn;
 	u32			tx_seq;
 	__be32			crc;
@@ -41,12 +41,13 @@ struct ndp_tx_cb {
 	u8			suspect;	/* index of that before, if @suspected */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
 	u8			suspected : 1,	/* that had no answer (path.c) */
-				suspect_gen : 1; /* the last bit of that path's generation */
+				suspect_gen : 1, /* the last bit of that path's generation */
+				rtx_again : 1;	/* sent more than twice */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
-				timed_out : 1,	/* once, or more often */
+				timed_out : 1,	/* in silence, or probed then */
 				lost : 1,	/* taken for it, and no NACK came since */
-				by_order : 1;	/* once found so, or probed (order.c) */
+				by_order : 1;	/* once found so by order.c */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */

@@ -110,13 +110,13 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
  * @np:		connection
  * @now:	ktime_get_ns()
  *
- * Once per timeout: packets of one round time out one by one.
+ * Once per timeout: packets of one round time out one by one where each has its own.
  *
  * Context: np->lock held.
  */
 void ndp_rto_back_off(struct ndp_sock *np, u64 now)
 {
-	if (now < np->backoff_next)
+	if (now < np->backoff_next && !ndp_has_order(np))
 		return;
 	np->backoff++;
 	np->backoff_next = now + ndp_rto(np);

@@ -5,6 +5,9 @@
 #include <kunit/test.h>
 #include "rtt.c"
 
+/* One that is not told of the order of answers. */
+static const struct ndp_transport ndp_rto_test_transport;
+
 static struct ndp_sock *ndp_rto_test_sock(struct kunit *test)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -14,6 +17,7 @@ static struct ndp_sock *ndp_rto_test_sock(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, np->peer);
 	spin_lock_init(&np->peer->lock);
 	np->rto_floor_ns = NDP_RTO_MIN;
+	np->tp = &ndp_rto_test_transport;
 	return np;
 }
 
@@ -78,7 +82,9 @@ static void ndp_rto_test_backoff(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
 
-	np->backoff = 3;
+	np->backoff = 1;
+	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
+	np->backoff = 4;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 8 * NDP_RTO_MIN);
 	np->backoff = 200;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MAX);

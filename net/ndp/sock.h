@@ -166,6 +166,8 @@ struct ndp_sock {
 	u64			stalled_since;
 	/** @backoff_next: the timeout is not doubled again before */
 	u64			backoff_next;
+	/** @rto_from: when something was acknowledged last, or timed out; see ndp_waits_since() */
+	u64			rto_from;
 	/** @rto_floor_ns: least timeout on this link */
 	u64			rto_floor_ns;
 	/** @small_until: packets stay small until then, 0: they do not */

@@ -29,43 +29,49 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_path_suspect(np, cb);
 		ndp_tp_lost(np, cb);
 		ndp_mtu_lost(np, skb);
-		/* One goes at once in any case, or nobody would ever pull the others. */
-		if (np->tp->overtaken && !np->tp->overtaken(np, cb) && !list_empty(&np->lost)) {
-			ndp_tx_nacked(np, skb);
-			return;
-		}
 	}
 	ndp_tx_lost(np, skb);
 }
 
 /*
- * Every packet whose time is over is lost.  While the peer stays silent only
- * the oldest is sent again, with the timeout doubling, and all others wait another
- * one, so that nobody floods a host that is down.  While the host itself refuses
- * all, the time doubles too: a link that is down costs little.
+ * While the peer acknowledges nothing times out: it may only be slow, and what is lost is found
+ * by the order of answers (order.c).  When nothing was acknowledged for a whole timeout the packet
+ * that is in flight longest is sent again, and the timeout doubles: its answer tells of the
+ * others, and a host that is down is not flooded.
+ *
+ * Without that order (transports of another kind, unverified peers) each packet whose time is
+ * over is lost, in the first three rounds; then only the oldest, and all others wait another one.
+ *
+ * While the host itself refuses all, the time doubles too: a link that is down costs little.
  */
 static void ndp_check_flight(struct ndp_sock *np, u64 now)
 {
-	u64 rto = ndp_rto(np);
 	bool timeout = false, local = false;
 	struct sk_buff *skb;
 
 	while ((skb = ndp_tx_first(&np->flight))) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-		bool enough = timeout && np->backoff > 2;
+		bool enough = timeout && np->backoff > 2 && !ndp_has_order(np);
 
 		/* Packets that were put off in this run carry the current time. */
-		if (cb->sent_at == now || (cb->sent_at + rto > now && !enough))
+		if (!cb->local_drop && cb->sent_at == now)
 			break;
-		if (ndp_tx_still_local(np, cb) || enough) {
+		if (ndp_timeout_at(np, cb) > now && (cb->local_drop || !enough))
+			break;
+		if (ndp_tx_still_local(np, cb) || (enough && !cb->local_drop)) {
+			cb->local_drop = 0;
 			if (!cb->rtx && ndp_tx_still_local(np, cb))
 				cb->first_at = ndp_rtt_clock(now);
 			cb->sent_at = now;
 			list_move_tail(&cb->list, &np->flight);
 			continue;
 		}
-		timeout |= !cb->local_drop;
-		local |= cb->local_drop;
+		if (cb->local_drop) {
+			local = true;
+		} else {
+			timeout = true;
+			np->rto_from = now;
+		}
 		ndp_packet_timeout(np, skb);
 	}
 	if (timeout)

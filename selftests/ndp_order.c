@@ -17,6 +17,8 @@
 #define ONE_IN		10
 #define FIRST		100
 #define BEHIND		700
+/* How long a host stands still, us: some timeouts. */
+#define STALL		5000
 
 static int loses, lateness;
 static int seen, on_path, hit;
@@ -45,6 +47,19 @@ static void carry(struct packet *p)
 		deliver(p, is ? lateness : WAY);
 }
 
+static __u64 stall_at;
+static int held;
+
+/* FAR stands still for a while: what comes and leaves in that time waits. */
+static void stand_still(struct packet *p)
+{
+	__u64 now = now_us(), end = stall_at + STALL;
+	bool waits = now >= stall_at && now < end;
+
+	held += waits && p->from == NEAR && has_payload(p);
+	deliver(p, waits ? end - now : WAY);
+}
+
 FIXTURE(order)
 {
 	int	l, s, a;
@@ -65,6 +80,8 @@ FIXTURE_SETUP(order)
 
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
+	/* An IPv6 address takes the kernel a moment, in which packets to it are lost. */
+	forward_packets_for(10);
 	/* Random paths that packets come late by would be used less (entropy.c). */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	for (i = 0; i < PATHS; i++)
@@ -170,6 +187,30 @@ TEST_F(order, late_beyond_the_slack)
 	EXPECT_EQ(stat_of(NEAR, "LostByOrder"), stat_of(NEAR, "SpuriousByOrder"));
 	EXPECT_EQ(stat_of(NEAR, "DataRtx"), stat_of(FAR, "DupIn"));
 	EXPECT_EQ(0, stat_of(NEAR, "Timeouts"));
+}
+
+/*
+ * A host that is slow has all that was sent.  It gets one packet a timeout again, and a tail's
+ * probes, not all that it owes an answer; and for a while the timeout is as long as it was slow.
+ */
+TEST_F(order, stands_still)
+{
+	int i, again = 0;
+
+	if (!virtual_time())
+		SKIP(return, "time is real: a host stands still anyway");
+	meddle = stand_still;
+	for (i = 0; i < 3; i++) {
+		held = 0;
+		stall_at = now_us();
+		ASSERT_EQ(SIZE, transfer(self->s, self->a));
+		EXPECT_LT(15, held);
+		again = stat_of(NEAR, "DataRtx") - again;
+		EXPECT_GE(i ? 0 : 6, again);
+		again = stat_of(NEAR, "DataRtx");
+		EXPECT_EQ(again, stat_of(FAR, "DupIn"));
+	}
+	EXPECT_LT(0, stat_of(NEAR, "SpuriousTimeouts"));
 }
 
 TEST_HARNESS_MAIN

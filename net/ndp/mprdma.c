@@ -202,7 +202,7 @@ static u64 mprdma_rtt(const struct ndp_sock *np)
  */
 static u64 mprdma_patience(const struct ndp_sock *np)
 {
-	return 2 * READ_ONCE(np->peer->rto_ns);
+	return 2 * ndp_peer_rto(np->peer);
 }
 
 /* And how long nothing may come before the oldest packet is taken for lost. */

@@ -24,7 +24,9 @@
  * that are on time, and a little more is the slack, up to the timeout.  So it is short in a fabric
  * where queues are alike, and long while headers wait behind headers or where each path has a
  * queue of its own (fq_codel).  An answer to the first transmission of what was found lost
- * (SpuriousByOrder) is such a measurement too.  It is the peer's: all connections to it share it.
+ * (SpuriousByOrder) is such a measurement too, and is kept for a second, less a part for each that
+ * was lost indeed: a busy host is late more seldom than the answers remember.  The slack is the
+ * peer's: all connections to it share it.
  *
  * What is sent again at once, and what waits for a pull, is the transport's (credit.c).
  *
@@ -57,6 +59,9 @@
 /* An answer that is on time takes so much of it away, a shift: it halves in 180. */
 #define NDP_ORDER_FADE		8
 
+/* So does each that was lost indeed of what is kept. */
+#define NDP_ORDER_FADE_KEPT	3
+
 /* The least slack: parts of the least timeout, a shift, and of the round trip. */
 #define NDP_ORDER_LEAST		4
 #define NDP_ORDER_LEAST_RTT	4
@@ -77,8 +82,10 @@ static u64 ndp_order_slack(const struct ndp_sock *np)
 {
 	u64 least = max(np->rto_floor_ns >> NDP_ORDER_LEAST,
 			ndp_srtt(np) / NDP_ORDER_LEAST_RTT);
+	struct ndp_peer *peer = np->peer;
+	u64 late = max(READ_ONCE(peer->late_ns), ndp_kept(&peer->late_kept));
 
-	return min(READ_ONCE(np->peer->late_ns) + least, ndp_rto_base(np));
+	return min(late + least, ndp_rto_base(np));
 }
 
 /* An answer came that late.  Processors that meet here lose one of two measurements. */
@@ -98,6 +105,7 @@ static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
 {
 	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
 	ndp_order_measured(np, late);
+	ndp_keep(&np->peer->late_kept, min_t(u64, late, NDP_RTO_MAX));
 }
 
 /**
@@ -144,6 +152,7 @@ static u16 ndp_order_tag(u32 psn)
  */
 void ndp_order_done(struct ndp_sock *np, u32 psn)
 {
+	ndp_kept_fade(&np->peer->late_kept, NDP_ORDER_FADE_KEPT);
 	np->order.done[psn % NDP_ORDER_DONE] = ndp_order_tag(psn);
 }
 
@@ -265,7 +274,7 @@ u64 ndp_tail_at(const struct ndp_sock *np)
 	if (list_first_entry(&np->flight, struct ndp_tx_cb, list)->local_drop)
 		return U64_MAX;
 	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
-	wait = max(2 * srtt, slack) + slack;
+	wait = max3(2 * srtt, (u64)ndp_kept(&np->peer->rto_kept), slack) + slack;
 	if (last->flags & NDP_F_LAST)
 		wait += NDP_ACK_DELAY;
 	return ndp_waits_since(np, last) + wait;

@@ -291,6 +291,32 @@ static void ndp_order_test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / NDP_ORDER_LEAST_RTT);
 }
 
+/* What was taken for lost and came is remembered longer, but for what was lost indeed. */
+static void ndp_order_test_keeps(struct kunit *test)
+{
+	struct ndp_order_test *t = ndp_order_test_new(test, 0);
+	struct ndp_kept *kept = &t->np->peer->late_kept;
+	struct ndp_tx_cb *a = ndp_order_test_send(test, t, 1, 0);
+	u64 slack;
+	int i;
+
+	a->first_at = ndp_rtt_clock(ktime_get_ns() - 400 * NSEC_PER_USEC);
+	t->np->order.before = ktime_get_ns();
+	ndp_order_wrong(t->np, a);
+	KUNIT_EXPECT_GE(test, kept->ns, 399 * NSEC_PER_USEC);
+	t->np->order.before = 0;
+	for (i = 0; i < 10000; i++)
+		ndp_order_answered(t->np, a->sent_at);
+	slack = ndp_order_slack(t->np);
+	KUNIT_EXPECT_GE(test, slack, 399 * NSEC_PER_USEC);
+	for (i = 0; i < 16; i++)
+		ndp_order_done(t->np, i);
+	KUNIT_EXPECT_LT(test, ndp_order_slack(t->np), slack / 2);
+	kept->ns = 400 * NSEC_PER_USEC;
+	kept->until = jiffies;
+	KUNIT_EXPECT_LT(test, ndp_order_slack(t->np), slack / 2);
+}
+
 /* What left a timeout earlier than what has come is lost, however large the slack is. */
 static void ndp_order_test_timeout(struct kunit *test)
 {
@@ -327,6 +353,24 @@ static void ndp_order_test_deadline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at + rto);
 	a->local_drop = 1;
 	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at);
+}
+
+/* One that has expired is not there again when the low bits of jiffies are. */
+static void ndp_order_test_kept(struct kunit *test)
+{
+	struct ndp_kept k = {};
+
+	ndp_keep(&k, 7);
+	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 7);
+	/* A smaller one does not prolong it. */
+	k.until = (u32)jiffies + 1000;
+	ndp_keep(&k, 6);
+	KUNIT_EXPECT_TRUE(test, time_after32(k.until, (u32)jiffies + 900));
+	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 7);
+	k.until = (u32)jiffies;
+	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 0);
+	k.until = (u32)jiffies + HZ;
+	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 0);
 }
 
 /* Anybody can open a connection under another's address. */
@@ -379,6 +423,9 @@ static void ndp_order_test_tail(struct kunit *test)
 	b->flags = NDP_F_LAST;
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + NDP_ACK_DELAY);
 	b->flags = 0;
+	ndp_keep(&t->np->peer->rto_kept, 300 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 300 * NSEC_PER_USEC + t->slack);
+	t->np->peer->rto_kept.ns = 0;
 	/* It is not over while others are answered. */
 	t->np->rto_from = b->sent_at + 7;
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + 7);
@@ -410,8 +457,10 @@ static struct kunit_case ndp_order_cases[] = {
 	KUNIT_CASE(ndp_order_test_wrap),
 	KUNIT_CASE(ndp_order_test_measures),
 	KUNIT_CASE(ndp_order_test_bounds),
+	KUNIT_CASE(ndp_order_test_keeps),
 	KUNIT_CASE(ndp_order_test_timeout),
 	KUNIT_CASE(ndp_order_test_deadline),
+	KUNIT_CASE(ndp_order_test_kept),
 	KUNIT_CASE(ndp_order_test_unverified),
 	KUNIT_CASE(ndp_order_test_late),
 	KUNIT_CASE(ndp_order_test_tail),

@@ -209,6 +209,48 @@ struct ndp_peer_key {
 };
 
 /**
+ * struct ndp_kept - a time that was found to be needed, and is kept for a second after that
+ * @ns:		it
+ * @until:	jiffies, the low bits
+ *
+ * Hosts that are busy, or whose processors are a hypervisor's, stand still now and then: more
+ * seldom than an average over packets remembers.
+ */
+struct ndp_kept {
+	u32	ns;
+	u32	until;
+};
+
+/* Processors that meet in these three lose one of two findings. */
+static inline u32 ndp_kept(struct ndp_kept *k)
+{
+	u32 ns = READ_ONCE(k->ns);
+
+	if (!ns || time_before32((u32)jiffies, READ_ONCE(k->until)))
+		return ns;
+	/* Or it would be back when jiffies wrap. */
+	WRITE_ONCE(k->ns, 0);
+	return 0;
+}
+
+static inline void ndp_keep(struct ndp_kept *k, u32 ns)
+{
+	if (ns < ndp_kept(k))
+		return;
+	WRITE_ONCE(k->until, (u32)jiffies + HZ);
+	WRITE_ONCE(k->ns, ns);
+}
+
+/* Take a part of it away, a shift. */
+static inline void ndp_kept_fade(struct ndp_kept *k, int part)
+{
+	u32 ns = READ_ONCE(k->ns);
+
+	if (ns)
+		WRITE_ONCE(k->ns, ns - (ns >> part));
+}
+
+/**
  * struct ndp_peer - a host that connections go to, and the paths to it
  * @node:	in ndp_net.peers while @hashed
  * @key:	which
@@ -216,15 +258,17 @@ struct ndp_peer_key {
  * @hashed:	new connections find it; under ndp_net.peer_lock
  * @gen:	ndp_net.path_gen when its paths were found to be those of today
  * @conf_gen:	ndp_path_dst.gen of those that are configured, 0: they are random
- * @idle:	in ndp_net.idle_peers while no connection has it
- * @idle_since:	since when that is so, ktime_get_ns()
- * @rcu:	for lookups
+ * @idle:	in ndp_net.idle_peers while no connection has it; under ndp_net.peer_lock
+ * @rcu:	when it is in no list or table any more, for lookups that still see it
+ * @idle_since:	since when no connection has it, ktime_get_ns()
  * @n:		how many paths
  * @recycles:	they are random, and DATA uses again what did well (entropy.c)
  * @keeps_ports: but none is replaced any more
  * @turn:	where the next search for such a path begins
  * @ready:	paths whose last packet came whole, and those that are left out
  * @spare:	paths that are not used yet, or were trimmed
+ * @late_kept:	the most by which those were late that had been taken for lost (order.c)
+ * @rto_kept:	the timeout that those would have needed that were sent again in vain (rtt.c)
  * @lock:	guards all below; the writing of it where it is read without
  * @late_ns:	by how much later others have left that were answered before, of late the most
  *		(order.c); without the lock
@@ -245,15 +289,19 @@ struct ndp_peer {
 	bool			hashed;
 	u32			gen;
 	u32			conf_gen;
-	struct list_head	idle;
+	union {
+		struct list_head	idle;
+		struct rcu_head		rcu;
+	};
 	u64			idle_since;
-	struct rcu_head		rcu;
 	u16			n;
 	bool			recycles;
 	bool			keeps_ports;
 	u16			turn;
 	DECLARE_BITMAP(ready, NDP_PATHS_MAX);
 	DECLARE_BITMAP(spare, NDP_PATHS_MAX);
+	struct ndp_kept		late_kept;
+	struct ndp_kept		rto_kept;
 
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	u32			late_ns;
@@ -267,6 +315,12 @@ struct ndp_peer {
 	struct ndp_tally	control;
 	struct ndp_path		path[];
 };
+
+/* The retransmission timeout by what is known of the host. */
+static inline u64 ndp_peer_rto(struct ndp_peer *peer)
+{
+	return max_t(u64, READ_ONCE(peer->rto_ns), ndp_kept(&peer->rto_kept));
+}
 
 /*
  * A path's number tells its place from 0 on, its index, and in the upper byte which of the ports

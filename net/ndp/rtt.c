@@ -11,9 +11,10 @@
  * Answers tell which transmission they are to (RTX).  That to the first gives a sample
  * even when the packet was sent again meanwhile: too short a timeout is found out by the
  * first answer, and does not keep itself alive by leaving no packet to take samples of
- * (as with Karn's rule alone; compare Eifel, RFC 3522).  The smoothed time would follow too
- * slowly while the processors are the limit, and what waits for them grows: the estimate is
- * then at least this sample, and its deviation half of it (RFC 4015).
+ * (as with Karn's rule alone; compare Eifel, RFC 3522).  For a second after that no timeout is
+ * shorter than one and a half of what that answer took: the smoothed time follows too slowly while
+ * the processors are the limit, and a host that stands still for milliseconds now and then does so
+ * more seldom than the estimate remembers.
  *
  * The estimate is the peer's: all connections to it add their samples, and a fresh one
  * begins with it (RFC 9040).  The floor and the backoff are a connection's own.
@@ -70,12 +71,9 @@ static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
 		rttvar = (3 * rttvar + dev) / 4;
 		srtt = (7 * srtt + rtt_ns) / 8;
 	}
-	if (spurious) {
-		/* A peer that stood still is no reason to wait for long when packets are lost. */
-		rtt_ns = min(rtt_ns, NDP_RTO_MAX / 3);
-		srtt = max(srtt, rtt_ns);
-		rttvar = max(rttvar, rtt_ns / 2);
-	}
+	/* A peer that stood still is no reason to wait for long when packets are lost. */
+	if (spurious)
+		ndp_keep(&peer->rto_kept, min(rtt_ns + rtt_ns / 2, NDP_RTO_MAX / 2));
 	WRITE_ONCE(peer->srtt_ns, srtt);
 	WRITE_ONCE(peer->rttvar_ns, rttvar);
 	WRITE_ONCE(peer->rto_ns, srtt + 4 * rttvar);

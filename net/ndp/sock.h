@@ -395,7 +395,7 @@ static inline u64 ndp_srtt(const struct ndp_sock *np)
 /* The retransmission timeout without backoff. */
 static inline u64 ndp_rto_base(const struct ndp_sock *np)
 {
-	return max(READ_ONCE(np->peer->rto_ns), np->rto_floor_ns);
+	return max(ndp_peer_rto(np->peer), np->rto_floor_ns);
 }
 
 /* trace.c */

@@ -30,7 +30,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
 	if (np->orphan_since)
-		np->orphan_since = ktime_get_ns();
+		np->orphan_since = np->rto_from;
 	ndp_mtu_arrived(np, skb);
 	ndp_tp_acked(np, cb, cumulative);
 	if (cb->by_order && cb->rtx && !cb->fin)

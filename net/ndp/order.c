@@ -108,6 +108,12 @@ static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
 	ndp_keep(&np->peer->late_kept, min_t(u64, late, NDP_RTO_MAX));
 }
 
+/* How much later others had left that were answered before what left then. */
+static u64 ndp_order_lateness(const struct ndp_sock *np, u64 sent_at)
+{
+	return np->order.before > sent_at ? np->order.before - sent_at : 0;
+}
+
 /**
  * ndp_order_answered - a packet was answered: how late is that?
  * @np:		connection
@@ -117,10 +123,8 @@ static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
  */
 void ndp_order_answered(struct ndp_sock *np, u64 sent_at)
 {
-	u64 before = np->order.before;
-
 	if (ndp_has_order(np))
-		ndp_order_measured(np, before > sent_at ? before - sent_at : 0);
+		ndp_order_measured(np, ndp_order_lateness(np, sent_at));
 }
 
 /**
@@ -132,9 +136,9 @@ void ndp_order_wrong(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	u64 now = ktime_get_ns();
 	s32 rtt = ndp_rtt_clock(now) - cb->first_at;
-	u64 sent_at = now - ((u64)max(rtt, 0) << 10), before = np->order.before;
+	u64 sent_at = now - ((u64)max(rtt, 0) << 10);
 
-	ndp_order_found_wrong(np, before > sent_at ? before - sent_at : 0);
+	ndp_order_found_wrong(np, ndp_order_lateness(np, sent_at));
 }
 
 /* What is remembered of a number, never 0. */

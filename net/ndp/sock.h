@@ -174,7 +174,7 @@ struct ndp_sock {
 	u64			small_until;
 	/** @large_lost_next: a loss is not one more of @large_lost before */
 	u64			large_lost_next;
-	/** @backoff: doublings of the timeout */
+	/** @backoff: timeouts in a row; all but the first double it */
 	u32			backoff;
 	/** @keep_probes: sent since the peer was heard */
 	u32			keep_probes;

@@ -51,14 +51,15 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 
 	while ((skb = ndp_tx_first(&np->flight))) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-		bool enough = timeout && np->backoff > 2 && !ndp_has_order(np);
+		bool enough = timeout && np->backoff > 2 && !cb->local_drop &&
+			      !ndp_has_order(np);
 
 		/* Packets that were put off in this run carry the current time. */
 		if (!cb->local_drop && cb->sent_at == now)
 			break;
-		if (ndp_timeout_at(np, cb) > now && (cb->local_drop || !enough))
+		if (ndp_timeout_at(np, cb) > now && !enough)
 			break;
-		if (ndp_tx_still_local(np, cb) || (enough && !cb->local_drop)) {
+		if (ndp_tx_still_local(np, cb) || enough) {
 			cb->local_drop = 0;
 			if (!cb->rtx && ndp_tx_still_local(np, cb))
 				cb->first_at = ndp_rtt_clock(now);

@@ -192,20 +192,6 @@ static bool cee_pfc_obey(struct cee_port *port, const struct cee_config *cfg, u8
 	return resumed;
 }
 
-/**
- * cee_count() - a frame that was received and not obeyed
- * @port:	by this port
- * @counter:	of it
- *
- * Context: softirq.
- */
-void cee_count(struct cee_port *port, u64 *counter)
-{
-	spin_lock(&port->pause_lock);
-	(*counter)++;
-	spin_unlock(&port->pause_lock);
-}
-
 /* PFC is for lossless priorities, 802.3x knows no difference. */
 static void cee_pfc_take(struct cee_port *port, const struct cee_config *cfg,
 			 const struct sk_buff *skb)

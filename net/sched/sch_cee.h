@@ -347,9 +347,16 @@ void cee_account_init(struct cee_port *port);
 void cee_account_stop(struct cee_port *port);
 struct sk_buff *cee_account_tell(struct cee_port *port);
 
+/* Count a frame that was received and not obeyed.  Context: softirq. */
+static inline void cee_count(struct cee_port *port, u64 *counter)
+{
+	spin_lock(&port->pause_lock);
+	(*counter)++;
+	spin_unlock(&port->pause_lock);
+}
+
 /* cee_pfc.c */
 void cee_kick(const struct cee_port *port);
-void cee_count(struct cee_port *port, u64 *counter);
 struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u16 quanta);
 struct sk_buff *cee_pause_frame(const struct net_device *dev, u16 quanta);
 int cee_pfc_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,

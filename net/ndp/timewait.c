@@ -202,11 +202,11 @@ void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 	const struct ndphdr *nh = ndp_hdr(skb);
 	enum ndp_type type = ndp_hdr_type(nh);
 
+	NDP_INC(net, TOMB_HITS);
 	if (nh->flags & NDP_F_BOUNCED) {
 		NDP_INC(net, BOUNCED_IN);
 		return;
 	}
-	NDP_INC(net, TOMB_HITS);
 	if (type == NDP_ACK && nh->flags & NDP_F_LAST && !tomb->aborted)
 		ndp_tomb_shorten(ndp_pernet(net), tomb);
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE)

@@ -24,6 +24,7 @@
 #include <net/ipv6.h>
 #include "call.h"
 #include "device.h"
+#include "path_table.h"
 #include "transport.h"
 
 unsigned int ndp_net_id __read_mostly;

@@ -46,7 +46,7 @@
  * Memory: two bits a path, 256 of either kind in a peer.  Cost: a search through these bits for a
  * packet, in place of a step of the permutation.
  *
- * Non-goals: answers and pulls, which are sprayed; losses (path.c).
+ * Non-goals: answers and pulls, which are sprayed; losses (score.c).
  */
 #include <net/dst.h>
 #include "sock.h"

@@ -4,22 +4,14 @@
  */
 #include <kunit/test.h>
 #include "entropy.c"
-#include "queue.h"
+#include "path_test.h"
 
 /* A connection with @n random paths that its peer has answered. */
 static struct ndp_sock *ndp_entropy_test_sock(struct kunit *test, u16 n)
 {
-	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
-	struct ndp_peer *peer;
+	struct ndp_sock *np = ndp_path_test_sock(test, n);
 
-	KUNIT_ASSERT_NOT_NULL(test, np);
-	peer = kunit_kzalloc(test, struct_size(peer, path, n), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, peer);
-	spin_lock_init(&peer->lock);
-	peer->n = n;
-	ndp_entropy_init(peer);
-	np->peer = peer;
-	np->answered = true;
+	ndp_entropy_init(np->peer);
 	return np;
 }
 

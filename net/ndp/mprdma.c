@@ -65,7 +65,7 @@
  *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
  * - Random paths are all paths in turn from a random one on: the fabric's hash makes them
  *   random, and those that were in vain are not tried again before the others.  The core's
- *   scores of paths (path.c) are not asked: they leave out what is worse than most, and here
+ *   scores of paths (score.c) are not asked: they leave out what is worse than most, and here
  *   one good path is looked for among many bad ones.
  *
  * Non-goals: what the receiver reads when (overtake.c); flow control (window.c).

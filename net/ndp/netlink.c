@@ -10,6 +10,7 @@
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include "call.h"
+#include "path_table.h"
 
 static struct genl_family ndp_genl;
 

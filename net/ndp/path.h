@@ -6,73 +6,10 @@
 #define _NDP_PATH_H
 
 #include "ip.h"
+#include "score.h"
 
 struct ndp_sock;
 struct ndp_tx_cb;
-
-/**
- * struct ndp_path_spec - one configured path
- * @list:	in its destination
- * @via:	alias address or the prefix in the destination's place, :: for the
- *		destination itself
- * @entropy:	UDP source port, 0 for random
- * @mark:	routing mark
- * @rcu:	for readers
- */
-struct ndp_path_spec {
-	struct list_head	list;
-	struct in6_addr		via;
-	__be16			entropy;
-	u32			mark;
-	struct rcu_head		rcu;
-};
-
-/* Length of the prefix that IPv4's addresses are mapped into. */
-#define NDP_PLEN_IP4		96
-
-/**
- * struct ndp_path_prefix - what addresses a destination covers
- * @addr:	prefix
- * @plen:	its length; for one of IPv4, NDP_PLEN_IP4 more
- */
-struct ndp_path_prefix {
-	struct in6_addr		addr;
-	u32			plen;
-};
-
-/**
- * struct ndp_path_dst - a destination with configured paths
- * @node:	in ndp_net.path_table
- * @list:	in ndp_net.path_dsts, longest prefix first
- * @prefix:	which addresses
- * @n:		number of paths
- * @gen:	ndp_net.path_gen when they changed last
- * @paths:	struct ndp_path_spec
- * @rcu:	for readers
- */
-struct ndp_path_dst {
-	struct rhash_head	node;
-	struct list_head	list;
-	struct ndp_path_prefix	prefix;
-	u16			n;
-	u32			gen;
-	struct list_head	paths;
-	struct rcu_head		rcu;
-};
-
-/* path_table.c */
-int ndp_path_table_init(struct ndp_net *nn);
-void ndp_path_table_exit(struct ndp_net *nn);
-struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
-					 const struct ndp_path_prefix *prefix);
-int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst);
-void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst);
-void ndp_path_changed(struct ndp_net *nn, struct ndp_path_dst *dst);
-const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
-					       const struct in6_addr *daddr);
-struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
-			       const struct ndp_path_spec *spec,
-			       const struct in6_addr *daddr);
 
 /**
  * enum ndp_path_use - may a packet go to see whether a path is back?
@@ -84,49 +21,6 @@ enum ndp_path_use {
 	NDP_PATH_PROBE,
 	NDP_PATH_PROBE_LATE,
 	NDP_PATH_NO_PROBE,
-};
-
-/* How a path is treated. */
-enum ndp_path_state {
-	NDP_PATH_USED,
-	NDP_PATH_OUT,		/* left out of the permutation */
-	NDP_PATH_PROBED,	/* one packet went along it, to see */
-};
-
-/**
- * enum ndp_path_news - what a tracepoint tells of a path
- * @NDP_PATH_IS_OUT:	it is left out
- * @NDP_PATH_IS_PROBED:	a packet goes along it to see whether it is back
- * @NDP_PATH_IS_BACK:	it is
- * @NDP_PATH_IS_FRESH:	it has got another entropy, and nothing is known of it yet
- */
-enum ndp_path_news {
-	NDP_PATH_IS_OUT,
-	NDP_PATH_IS_PROBED,
-	NDP_PATH_IS_BACK,
-	NDP_PATH_IS_FRESH,
-};
-
-/**
- * struct ndp_score - what became lately of what went along a path (section 3.2.3)
- * @good:	arrived
- * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive; all these are below 2^15
- * @silent:	it was left out for that, and not for what was trimmed
- * @level:	doublings of the time for which it is left out next
- * @state:	enum ndp_path_state; read without the lock
- * @out_ns:	for how long it was left out last
- * @until:	not used until then, ktime_get_ns(), unless @state is used
- */
-struct ndp_score {
-	u16			good;
-	u16			trimmed;
-	u16			lost : 15,
-				silent : 1;
-	u8			level;
-	u8			state;
-	u64			out_ns;
-	u64			until;
 };
 
 /**
@@ -168,29 +62,6 @@ struct ndp_path {
 };
 
 /**
- * struct ndp_tally - sums over the scores of all paths
- * @good:	arrived
- * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive
- */
-struct ndp_tally {
-	u32			good;
-	u32			trimmed;
-	u32			lost;
-};
-
-/* What a path's score has counted is in the tally no more.  Context: peer->lock held. */
-static inline void ndp_score_clear(struct ndp_tally *sum, struct ndp_score *s)
-{
-	sum->good -= s->good;
-	sum->trimmed -= s->trimmed;
-	sum->lost -= s->lost;
-	s->good = 0;
-	s->trimmed = 0;
-	s->lost = 0;
-}
-
-/**
  * struct ndp_peer_key - whose connections share paths
  * @daddr:	the peer's address
  * @saddr:	ours
@@ -207,48 +78,6 @@ struct ndp_peer_key {
 	u32			uid;
 	u32			flags;
 };
-
-/**
- * struct ndp_kept - a time that was found to be needed, and is kept for a second after that
- * @ns:		it
- * @until:	jiffies, the low bits
- *
- * Hosts that are busy, or whose processors are a hypervisor's, stand still now and then: more
- * seldom than an average over packets remembers.
- */
-struct ndp_kept {
-	u32	ns;
-	u32	until;
-};
-
-/* Processors that meet in these three lose one of two findings. */
-static inline u32 ndp_kept(struct ndp_kept *k)
-{
-	u32 ns = READ_ONCE(k->ns);
-
-	if (!ns || time_before32((u32)jiffies, READ_ONCE(k->until)))
-		return ns;
-	/* Or it would be back when jiffies wrap. */
-	WRITE_ONCE(k->ns, 0);
-	return 0;
-}
-
-static inline void ndp_keep(struct ndp_kept *k, u32 ns)
-{
-	if (ns < ndp_kept(k))
-		return;
-	WRITE_ONCE(k->until, (u32)jiffies + HZ);
-	WRITE_ONCE(k->ns, ns);
-}
-
-/* Take a part of it away, a shift. */
-static inline void ndp_kept_fade(struct ndp_kept *k, int part)
-{
-	u32 ns = READ_ONCE(k->ns);
-
-	if (ns)
-		WRITE_ONCE(k->ns, ns - (ns >> part));
-}
 
 /**
  * struct ndp_peer - a host that connections go to, and the paths to it
@@ -315,6 +144,12 @@ struct ndp_peer {
 	struct ndp_tally	control;
 	struct ndp_path		path[];
 };
+
+/* Of DATA, or of answers. */
+static inline struct ndp_score *ndp_path_score(struct ndp_peer *peer, bool control, u16 i)
+{
+	return control ? &peer->path[i].control : &peer->path[i].data;
+}
 
 /* The retransmission timeout by what is known of the host. */
 static inline u64 ndp_peer_rto(struct ndp_peer *peer)
@@ -421,14 +256,6 @@ bool ndp_path_tells(const struct ndp_sock *np);
 bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use);
 u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use);
 u16 ndp_path_other(struct ndp_sock *np, u16 i);
-void ndp_path_good(struct ndp_sock *np, u16 number);
-void ndp_path_trimmed(struct ndp_sock *np, u16 number);
-void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb);
-void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags);
-bool ndp_path_has_answered(struct ndp_sock *np, u32 psn);
-void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i);
-void ndp_path_answers_forget(struct ndp_sock *np);
-void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 			      const struct ndp_path *path);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
@@ -441,6 +268,16 @@ void ndp_entropy_whole(struct ndp_peer *peer, u16 i);
 bool ndp_entropy_trimmed(struct ndp_peer *peer, u16 i);
 void ndp_entropy_lost(struct ndp_peer *peer, u16 i);
 u16 ndp_entropy_next(struct ndp_sock *np, bool pushed, enum ndp_path_use use);
+
+/* score.c */
+void ndp_path_good(struct ndp_sock *np, u16 number);
+void ndp_path_trimmed(struct ndp_sock *np, u16 number);
+void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb);
+void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags);
+bool ndp_path_has_answered(struct ndp_sock *np, u32 psn);
+void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i);
+void ndp_path_answers_forget(struct ndp_sock *np);
+void ndp_path_answer_lost(struct ndp_sock *np, u32 psn);
 
 /* order.c */
 void ndp_order_init(struct ndp_peer *peer);

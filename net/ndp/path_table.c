@@ -3,9 +3,9 @@
  * AF_NDP configured paths: for each destination prefix of a namespace, by which aliases,
  * UDP source ports and routing marks its hosts are reached (NDP paper, section 3.1.1).
  *
- * Non-goals: what is known of a path that is used (path.c).
+ * Non-goals: what is known of a path that is used (peer.c, score.c).
  */
-#include "path.h"
+#include "path_table.h"
 
 static const struct rhashtable_params ndp_path_table_params = {
 	.head_offset = offsetof(struct ndp_path_dst, node),

@@ -20,10 +20,11 @@
  *
  * Memory: 120 bytes a path and 256 a peer, 4 KiB with the 32 paths that are the default.
  *
- * Non-goals: what becomes of packets on a path (path.c).
+ * Non-goals: what becomes of packets on a path (score.c).
  */
 #include <compat/rhashtable.h>
 #include <net/dst.h>
+#include "path_table.h"
 #include "sock.h"
 
 /* How long a peer is kept that no connection has. */

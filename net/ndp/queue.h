@@ -40,7 +40,7 @@ struct ndp_tx_cb {
 	u16			path;		/* number of that it took last */
 	u8			suspect;	/* index of that before, if @suspected */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
-	u8			suspected : 1,	/* that had no answer (path.c) */
+	u8			suspected : 1,	/* that had no answer (score.c) */
 				suspect_gen : 1, /* the last bit of that path's generation */
 				rtx_again : 1;	/* sent more than twice */
 	u8			bounces : 4,	/* returns by switches in a row */

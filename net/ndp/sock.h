@@ -104,9 +104,7 @@ struct ndp_sock {
 	/* The timer. */
 	/** @timer: one timer for all deadlines */
 	struct hrtimer		timer;
-	/**
-	 * @timer_held: it is queued or its handler has not begun: it has a reference
-	 */
+	/** @timer_held: it is queued or its handler has not begun: it has a reference */
 	bool			timer_held;
 
 	/* A packet has left the local qdisc: any processor, no lock; may outlast a connection. */
@@ -128,10 +126,7 @@ struct ndp_sock {
 	u32			qdisc_pkts;
 	/** @tp: transport, its module held; it changes only while there is no connection */
 	const struct ndp_transport *tp;
-	/**
-	 * @unverified_at: child: its listener while it is one of those, held; under
-	 * @lock
-	 */
+	/** @unverified_at: child: its listener while it is one of those, held; under @lock */
 	struct sock		*unverified_at;
 	/** @timer_at: when it runs; U64_MAX: not pending */
 	u64			timer_at;
@@ -148,21 +143,13 @@ struct ndp_sock {
 	bool			acceptor;
 	/** @answered: the peer was heard */
 	bool			answered;
-	/**
-	 * @path_mask: what path numbers are masked with on the wire, random at the
-	 * acceptor
-	 */
+	/** @path_mask: what path numbers are masked with on the wire, random at the acceptor */
 	u16			path_mask;
 	/** @peer: paths to the peer and what is known of them */
 	struct ndp_peer		*peer;
-	/**
-	 * @silent_since: first send since the peer was heard; 0: nothing outstanding
-	 */
+	/** @silent_since: first send since the peer was heard; 0: nothing outstanding */
 	u64			silent_since;
-	/**
-	 * @stalled_since: first PROBE or NACK since the peer took something, 0: none
-	 * was
-	 */
+	/** @stalled_since: first PROBE or NACK since the peer took something, 0: none was */
 	u64			stalled_since;
 	/** @backoff_next: the timeout is not doubled again before */
 	u64			backoff_next;
@@ -178,9 +165,7 @@ struct ndp_sock {
 	u32			backoff;
 	/** @keep_probes: sent since the peer was heard */
 	u32			keep_probes;
-	/**
-	 * @local_backoff: doublings of the time until what the host refused is retried
-	 */
+	/** @local_backoff: doublings of the time until what the host refused is retried */
 	u32			local_backoff;
 	/** @route_mtu: MTU of all paths that @mss is made for */
 	u32			route_mtu;
@@ -252,10 +237,7 @@ struct ndp_sock {
 	bool			opened;
 	/** @by_cookie: acceptor: opened by one */
 	bool			by_cookie;
-	/**
-	 * @held_back: the limit on what an unverified peer is sent holds something
-	 * back
-	 */
+	/** @held_back: the limit on what an unverified peer is sent holds something back */
 	bool			held_back;
 	/** @sendq: written, not numbered */
 	struct sk_buff_head	sendq;
@@ -345,10 +327,7 @@ struct ndp_sock {
 	struct in6_addr		daddr;
 	/** @cookie: initiator: the last that was asked for, 0: none */
 	u64			cookie;
-	/**
-	 * @unverified_in: bytes that came of the peer while unverified, IP headers
-	 * included
-	 */
+	/** @unverified_in: bytes that came of the peer while unverified, IP headers included */
 	u64			unverified_in;
 	/** @unverified_out: and those sent */
 	u64			unverified_out;

@@ -20,7 +20,7 @@
  * - One that has not been verified after NDP_GIVE_UP is ended without a word; while its
  *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
  *
- * - Of an unverified peer it is not believed which path loses our answers (path.c).  One whose
+ * - Of an unverified peer it is not believed which path loses our answers (score.c).  One whose
  *   packets come again is challenged then, but no more often than once in NDP_CHALLENGE_AGAIN.
  *
  * Whoever had to be challenged or was held back is given a token: a number that proves
@@ -136,7 +136,7 @@ void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
  * ndp_unverified_again - a packet that was answered has come again
  * @np:		connection
  *
- * Which path loses answers is not known of an unverified peer (path.c): the next challenge goes
+ * Which path loses answers is not known of an unverified peer (score.c): the next challenge goes
  * now, but not sooner than NDP_CHALLENGE_AGAIN after the last.  That may have been lost too.
  *
  * Context: np->lock held; the caller's ndp_output() sets the timer.

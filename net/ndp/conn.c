@@ -14,6 +14,7 @@
  * Non-goals here: what packets mean (data.c, answer.c).
  */
 #include "device.h"
+#include "event.h"
 #include "transport.h"
 
 /* Smallest initial window, packets (design: at least 10). */
@@ -230,6 +231,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 		ndp_ack_flush(np);
 		ndp_send_rst(np);
 	}
+	ndp_event_close(np, true, err);
 	ndp_set_state(sk, TCP_CLOSE);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (err)
@@ -251,6 +253,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
  */
 void ndp_conn_end(struct ndp_sock *np)
 {
+	ndp_event_close(np, false, 0);
 	ndp_set_state(ndp_to_sk(np), TCP_CLOSE);
 	ndp_conn_unhash(np, false);
 	ndp_timer_stop(np);

@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <net/ipv6.h>
 #include "call.h"
+#include "event.h"
 #include "transport.h"
 
 /* A bare opening leaves after this long if nobody writes or waits. */
@@ -151,6 +152,7 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
 		ndp_keepalive_start(np);
 		ndp_timer_update(np);
 		NDP_INC(sock_net(sk), ACTIVE_OPENS);
+		ndp_event_open(np);
 	}
 	spin_unlock_bh(&np->lock);
 	return err;

@@ -13,6 +13,7 @@
  */
 #include <linux/filter.h>
 #include "conn.h"
+#include "event.h"
 #include "trace.h"
 
 static bool ndp_check_ok(const struct sk_buff *skb)
@@ -128,8 +129,14 @@ static bool ndp_opening_suffices(struct net *net, const struct sock *lsk,
 static bool ndp_may_open(struct net *net, const struct sock *lsk,
 			 const struct sk_buff *skb, const struct ndp_key *key)
 {
+	struct in6_addr from, to;
+
 	if (ndp_opening_suffices(net, lsk, skb, key))
 		return true;
+	if (ndp_listen_demands_cookie(lsk) || ndp_cookies_only(ndp_pernet(net))) {
+		ndp_skb_addrs(skb, &from, &to);
+		ndp_event_flood(lsk, &to);
+	}
 	ndp_send_reply(net, skb, NDP_COOKIE, 0,
 		       ndp_cookie_make(ndp_pernet(net), key));
 	return false;

@@ -10,6 +10,7 @@
  * Whoever forges source addresses could open as many as it likes: verify.c.
  */
 #include <net/ipv6.h>
+#include "event.h"
 #include "trace.h"
 #include "transport.h"
 
@@ -153,6 +154,7 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	NDP_INC(sock_net(lsk), PASSIVE_OPENS);
 	/* Only now: what two packets at once would open twice is opened once. */
 	trace_ndp_state(np, TCP_CLOSE, TCP_ESTABLISHED);
+	ndp_event_open(np);
 	if (!ndp_backlog_fill(lsk, np)) {
 		ndp_backlog_release(lsk);
 		spin_lock_bh(&np->lock);

@@ -92,6 +92,7 @@ enum ndp_stat {
 	NDP_STAT_PORTS_TRIED,
 	NDP_STAT_REMARKED_IN,
 	NDP_STAT_REPAIRED,
+	NDP_STAT_EVENTS_LOST,
 	NDP_STAT_DROP_SHORT,
 	NDP_STAT_DROP_VERSION,
 	NDP_STAT_DROP_TYPE,
@@ -176,6 +177,9 @@ struct ndp_counters {
  * @tomb_peers:	of them, by peer, see ndp_tomb_peer()
  * @rst_at:	when all RSTs to strangers that were sent had been due at that rate,
  *		ktime_get_ns()
+ * @event_at:	when all events that were told had been due at their rate, ktime_get_ns()
+ * @flood_at:	when a flood was told of last, ktime_get_ns(); 0: never
+ * @events_lost: events that the next one has to tell of
  * @cookie_key:	secret of cookies
  * @cookie_floor: cookies of no later time are taken, by connection id; under
  *		@tomb_lock
@@ -231,6 +235,10 @@ struct ndp_net {
 	u32			tomb_peers[NDP_TOMB_PEERS];
 
 	atomic64_t		rst_at;
+
+	atomic64_t		event_at;
+	u64			flood_at;
+	atomic_t		events_lost;
 
 	siphash_aligned_key_t	cookie_key;
 #define NDP_COOKIE_FLOORS 256

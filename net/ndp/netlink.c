@@ -10,9 +10,8 @@
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include "call.h"
+#include "event.h"
 #include "path_table.h"
-
-static struct genl_family ndp_genl;
 
 static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
 	[NDP_A_DST] = NLA_POLICY_RANGE(NLA_BINARY, sizeof(struct in_addr),
@@ -51,13 +50,6 @@ static int ndp_nl_addr(struct genl_info *info, int attr, struct in6_addr *addr)
 		return -EINVAL;
 	}
 	return 0;
-}
-
-static int ndp_nl_put_addr(struct sk_buff *skb, int attr,
-			   const struct in6_addr *addr)
-{
-	return ndp_is_ip4(addr) ? nla_put_in_addr(skb, attr, ndp_ip4(addr)) :
-				  nla_put_in6_addr(skb, attr, addr);
 }
 
 static bool ndp_nl_is_prefix(const struct in6_addr *addr, u8 plen)
@@ -576,7 +568,7 @@ static const struct genl_ops ndp_genl_ops[] = {
 	},
 };
 
-static struct genl_family ndp_genl __ro_after_init = {
+struct genl_family ndp_genl __ro_after_init = {
 	.name = NDP_GENL_NAME,
 	.version = NDP_GENL_VERSION,
 	.maxattr = NDP_A_MAX,
@@ -585,6 +577,8 @@ static struct genl_family ndp_genl __ro_after_init = {
 	.module = THIS_MODULE,
 	.ops = ndp_genl_ops,
 	.n_ops = ARRAY_SIZE(ndp_genl_ops),
+	.mcgrps = &ndp_event_group,
+	.n_mcgrps = 1,
 	.resv_start_op = __NDP_CMD_MAX,
 };
 

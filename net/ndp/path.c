@@ -16,6 +16,7 @@
  * What is known of each path, and when one is left out: score.c.
  */
 #include <net/dst.h>
+#include "event.h"
 #include "sock.h"
 #include "trace.h"
 
@@ -93,6 +94,7 @@ static bool ndp_path_is_back(struct ndp_sock *np, bool control, u16 i, enum ndp_
 		WRITE_ONCE(s->state, NDP_PATH_USED);
 		back = true;
 		trace_ndp_path(np, control, i, NDP_PATH_IS_BACK);
+		ndp_event_path(np, control, i, false);
 	} else if (!back && ndp_path_due(s, use) <= now &&
 		   (control || !ndp_path_is_probing(peer, now))) {
 		ndp_path_probe(np, control, i, now);

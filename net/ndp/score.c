@@ -28,6 +28,7 @@
  *
  * Non-goals: which path is next, and when one is probed (path.c); fresh ports (entropy.c).
  */
+#include "event.h"
 #include "queue.h"
 #include "trace.h"
 
@@ -149,6 +150,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base), most);
 		s->silent = lost;
 		trace_ndp_path(np, control, i, NDP_PATH_IS_OUT);
+		ndp_event_path(np, control, i, true);
 	}
 	ndp_path_decay(peer, control);
 }
@@ -175,6 +177,7 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 		if (path->data.state == NDP_PATH_PROBED) {
 			WRITE_ONCE(path->data.state, NDP_PATH_USED);
 			trace_ndp_path(np, false, i, NDP_PATH_IS_BACK);
+			ndp_event_path(np, false, i, false);
 		}
 		ndp_path_is_good(peer, false, i);
 		ndp_entropy_whole(peer, i);

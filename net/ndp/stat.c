@@ -74,6 +74,7 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_PORTS_TRIED] = "PortsTried",
 	[NDP_STAT_REMARKED_IN] = "RemarkedIn",
 	[NDP_STAT_REPAIRED] = "Repaired",
+	[NDP_STAT_EVENTS_LOST] = "EventsLost",
 	[NDP_STAT_DROP_SHORT] = "DropShort",
 	[NDP_STAT_DROP_VERSION] = "DropVersion",
 	[NDP_STAT_DROP_TYPE] = "DropType",

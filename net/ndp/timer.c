@@ -8,6 +8,7 @@
  *
  * Non-goals: when the timer runs (deadline.c).
  */
+#include "event.h"
 #include "trace.h"
 #include "transport.h"
 
@@ -48,6 +49,7 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 {
 	bool timeout = false, local = false;
 	struct sk_buff *skb;
+	u32 late = 0;
 
 	while ((skb = ndp_tx_first(&np->flight))) {
 		struct ndp_tx_cb *cb = ndp_tx_cb(skb);
@@ -71,12 +73,15 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 			local = true;
 		} else {
 			timeout = true;
+			late++;
 			np->rto_from = now;
 		}
 		ndp_packet_timeout(np, skb);
 	}
-	if (timeout)
+	if (timeout) {
+		ndp_event_timeout(np, late);
 		ndp_rto_back_off(np, now);
+	}
 	if (local)
 		np->local_backoff++;
 }

@@ -261,6 +261,8 @@ struct ndp_info {
  *			EOPNOTSUPP without CONFIG_NETFILTER_INGRESS
  * @NDP_CMD_REPAIR_DEL:	no longer; ENOENT
  * @NDP_CMD_REPAIR_GET:	dump those devices
+ * @NDP_CMD_EVENT:	no request, but what those hear who joined the group NDP_GENL_EVENTS:
+ *			&enum ndp_event_attr
  */
 enum ndp_cmd {
 	NDP_CMD_UNSPEC,
@@ -271,6 +273,7 @@ enum ndp_cmd {
 	NDP_CMD_REPAIR_ADD,
 	NDP_CMD_REPAIR_DEL,
 	NDP_CMD_REPAIR_GET,
+	NDP_CMD_EVENT,
 	__NDP_CMD_MAX,
 };
 
@@ -326,6 +329,81 @@ enum ndp_attr {
 };
 
 #define NDP_A_MAX (__NDP_A_MAX - 1)
+
+/*
+ * Events, by generic netlink: who joins the family's multicast group hears of those of its
+ * namespace.  Everybody may, as everybody may list sockets and paths; ids of connections, marks and
+ * users are in none.  More than NDP_EVENTS_RATE a second are not told, but counted:
+ * EventsLost of /proc/net/ndp_stat.
+ */
+#define NDP_GENL_EVENTS		"events"
+#define NDP_EVENTS_RATE		1000
+
+/**
+ * enum ndp_event - what happened, NDP_E_EVENT
+ * @NDP_EVENT_OPEN:	a connection begins: connect(), or a peer's first packet
+ * @NDP_EVENT_CLOSE:	it is over
+ * @NDP_EVENT_PATH_OUT:	a path is left out
+ * @NDP_EVENT_PATH_BACK: it is in use again
+ * @NDP_EVENT_TIMEOUT:	packets were not answered in time, and are sent again
+ * @NDP_EVENT_FLOOD:	a listener demands cookies of whoever opens a connection: too many have, and
+ *			have not shown that they are where they say; once a second while it lasts
+ */
+enum ndp_event {
+	NDP_EVENT_UNSPEC,
+	NDP_EVENT_OPEN,
+	NDP_EVENT_CLOSE,
+	NDP_EVENT_PATH_OUT,
+	NDP_EVENT_PATH_BACK,
+	NDP_EVENT_TIMEOUT,
+	NDP_EVENT_FLOOD,
+	__NDP_EVENT_MAX,
+};
+
+#define NDP_EVENT_MAX (__NDP_EVENT_MAX - 1)
+
+/**
+ * enum ndp_event_attr - attributes of an event
+ * @NDP_E_EVENT:	u32, &enum ndp_event
+ * @NDP_E_LOST:		u32, events of the namespace since the last one that were not told; absent:
+ *			none
+ * @NDP_E_SRC:		struct in_addr or in6_addr, address of this host
+ * @NDP_E_DST:		likewise, the peer's; a flood has none
+ * @NDP_E_SPORT:	u16, port of this host; events of paths have none
+ * @NDP_E_DPORT:	u16, the peer's
+ * @NDP_E_ROLE:		u8, of a connection: 0 initiator, 1 acceptor
+ * @NDP_E_ERROR:	u32, of a close: what the application is told, positive errno; absent: 0
+ * @NDP_E_ABORT:	flag, of a close: it was ended before both sides had finished
+ * @NDP_E_VIA:		struct in_addr or in6_addr, of a path: address that packets are sent to
+ * @NDP_E_ENTROPY:	u16, of a path: UDP source port
+ * @NDP_E_PATH:		u16, of a path: its place in NDP_CMD_PEER_GET's list
+ * @NDP_E_CONTROL:	flag, of a path: for answers; absent: for DATA
+ * @NDP_E_SILENT:	flag, of a path: it lost packets; absent: it trimmed them
+ * @NDP_E_OUT:		u32, of a path: for how long it is, or was, left out, microseconds
+ * @NDP_E_PACKETS:	u32, of timeouts: how many packets
+ */
+enum ndp_event_attr {
+	NDP_E_UNSPEC,
+	NDP_E_EVENT,
+	NDP_E_LOST,
+	NDP_E_SRC,
+	NDP_E_DST,
+	NDP_E_SPORT,
+	NDP_E_DPORT,
+	NDP_E_ROLE,
+	NDP_E_ERROR,
+	NDP_E_ABORT,
+	NDP_E_VIA,
+	NDP_E_ENTROPY,
+	NDP_E_PATH,
+	NDP_E_CONTROL,
+	NDP_E_SILENT,
+	NDP_E_OUT,
+	NDP_E_PACKETS,
+	__NDP_E_MAX,
+};
+
+#define NDP_E_MAX (__NDP_E_MAX - 1)
 
 /** Paths in one destination's list, and to a host. */
 #define NDP_PATHS_MAX		256

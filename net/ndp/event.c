@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_NDP events: what an operator wants to know when it happens, to whoever listens.
+ *
+ * Connections that begin and end, paths that are left out and come back, timeouts, and floods of
+ * openings.  They come by a multicast group of generic netlink in the namespace that they are of.
+ * While nobody listens an event costs a look at a bitmap.
+ *
+ * Everybody may listen, as everybody may list sockets (diag.c) and paths (netlink.c): an event
+ * names what these show and no more, so it has no id of a connection, no mark and no user.
+ * A bound, NDP_EVENTS_RATE, keeps a listener without privilege from making the host work for each
+ * packet of a flood.  What is beyond it, or finds no memory, is counted, and the next event says
+ * how many there were.
+ *
+ * Called from all layers, as tracepoints are, under the locks of connections and peers and with
+ * softirqs off; it calls none of them, and what is woken up does not either.
+ *
+ * Non-goals: single packets (trace.h).
+ */
+#include "event.h"
+#include "path.h"
+
+/* So many at once, beyond the rate. */
+#define NDP_EVENTS_BURST	NDP_EVENTS_RATE
+
+/* How often a flood that lasts is told of. */
+#define NDP_EVENT_FLOOD_EACH	(1000 * NDP_MSEC)
+
+/* Room for all attributes of any event. */
+#define NDP_EVENT_SIZE		256
+
+const struct genl_multicast_group ndp_event_group = {
+	.name = NDP_GENL_EVENTS,
+};
+
+/* An event that is being written. */
+struct ndp_event_msg {
+	struct net	*net;
+	struct sk_buff	*skb;
+	void		*hdr;
+	u32		lost;	/* that it tells of */
+};
+
+/**
+ * ndp_nl_put_addr - put an address into a message of netlink
+ * @skb:	message
+ * @attr:	attribute
+ * @addr:	address; one of IPv4 is put as such
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int ndp_nl_put_addr(struct sk_buff *skb, int attr, const struct in6_addr *addr)
+{
+	return ndp_is_ip4(addr) ? nla_put_in_addr(skb, attr, ndp_ip4(addr)) :
+				  nla_put_in6_addr(skb, attr, addr);
+}
+
+/* Does somebody listen?  Copies for KUnit have no family, nor sockets with a namespace. */
+static bool ndp_event_heard(struct net *net)
+{
+#ifdef NOTRACE
+	return false;
+#else
+	return genl_has_listeners(&ndp_genl, net, 0);
+#endif
+}
+
+/* Does the bound allow another? */
+static bool ndp_event_due(struct ndp_net *nn)
+{
+	const s64 each = NSEC_PER_SEC / NDP_EVENTS_RATE;
+	s64 at, now = ktime_get_ns();
+
+	at = atomic64_read(&nn->event_at);
+	do {
+		if (at > now + NDP_EVENTS_BURST * each)
+			return false;
+	} while (!atomic64_try_cmpxchg(&nn->event_at, &at, max(at, now) + each));
+	return true;
+}
+
+static void ndp_event_lost(struct net *net, u32 n)
+{
+	NDP_INC(net, EVENTS_LOST);
+	atomic_add(n, &ndp_pernet(net)->events_lost);
+}
+
+/* Return: false if there is nothing to be written. */
+static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_event event)
+{
+	struct ndp_net *nn;
+
+	if (!ndp_event_heard(net))
+		return false;
+	nn = ndp_pernet(net);
+	m->net = net;
+	m->skb = ndp_event_due(nn) ? genlmsg_new(NDP_EVENT_SIZE, GFP_ATOMIC | __GFP_NOWARN) : NULL;
+	if (!m->skb) {
+		ndp_event_lost(net, 1);
+		return false;
+	}
+	m->lost = atomic_xchg(&nn->events_lost, 0);
+	/* There is room for both, and for the header. */
+	m->hdr = genlmsg_put(m->skb, 0, 0, &ndp_genl, 0, NDP_CMD_EVENT);
+	nla_put_u32(m->skb, NDP_E_EVENT, event);
+	if (m->lost)
+		nla_put_u32(m->skb, NDP_E_LOST, m->lost);
+	return true;
+}
+
+/* @err: not all attributes had room */
+static void ndp_event_end(struct ndp_event_msg *m, int err)
+{
+	if (WARN_ON_ONCE(err)) {
+		nlmsg_free(m->skb);
+		ndp_event_lost(m->net, m->lost + 1);
+		return;
+	}
+	genlmsg_end(m->skb, m->hdr);
+	/* A listener that is too slow is told so by its own socket. */
+	genlmsg_multicast_netns(&ndp_genl, m->net, m->skb, 0, 0, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+static int ndp_event_put_hosts(struct sk_buff *skb, const struct ndp_sock *np)
+{
+	return ndp_nl_put_addr(skb, NDP_E_SRC, &np->saddr) ?:
+	       ndp_nl_put_addr(skb, NDP_E_DST, &np->daddr);
+}
+
+static int ndp_event_put_conn(struct sk_buff *skb, const struct ndp_sock *np)
+{
+	return ndp_event_put_hosts(skb, np) ?:
+	       nla_put_u16(skb, NDP_E_SPORT, ntohs(np->inet.inet_sport)) ?:
+	       nla_put_u16(skb, NDP_E_DPORT, ntohs(np->inet.inet_dport)) ?:
+	       nla_put_u8(skb, NDP_E_ROLE, np->acceptor);
+}
+
+/**
+ * ndp_event_open - a connection begins
+ * @np:		connection, its names known
+ *
+ * Context of this and those below: softirqs off, any spinlock of ours held.
+ */
+void ndp_event_open(const struct ndp_sock *np)
+{
+	struct ndp_event_msg m;
+
+	if (ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_OPEN))
+		ndp_event_end(&m, ndp_event_put_conn(m.skb, np));
+}
+
+/**
+ * ndp_event_close - a connection is over
+ * @np:		connection, its state not changed yet
+ * @abort:	before both sides had finished
+ * @err:	what the application is told (positive errno), or 0
+ */
+void ndp_event_close(const struct ndp_sock *np, bool abort, int err)
+{
+	struct ndp_event_msg m;
+
+	/* What was aborted may be disconnected, which changes nothing. */
+	if (np->inet.sk.sk_state == TCP_CLOSE ||
+	    !ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_CLOSE))
+		return;
+	ndp_event_end(&m, ndp_event_put_conn(m.skb, np) ?:
+			  (abort ? nla_put_flag(m.skb, NDP_E_ABORT) : 0) ?:
+			  (err ? nla_put_u32(m.skb, NDP_E_ERROR, err) : 0));
+}
+
+/**
+ * ndp_event_path - a path is left out, or back
+ * @np:		connection whose packet it was
+ * @control:	for answers, else for DATA
+ * @i:		index of the path
+ * @out:	left out, else back
+ */
+void ndp_event_path(const struct ndp_sock *np, bool control, u16 i, bool out)
+{
+	const struct ndp_path *path = &np->peer->path[i];
+	const struct ndp_score *s = control ? &path->control : &path->data;
+	struct ndp_event_msg m;
+	u32 out_us;
+
+	if (!ndp_event_begin(&m, sock_net(&np->inet.sk),
+			     out ? NDP_EVENT_PATH_OUT : NDP_EVENT_PATH_BACK))
+		return;
+	out_us = div_u64(s->out_ns, NSEC_PER_USEC);
+	ndp_event_end(&m, ndp_event_put_hosts(m.skb, np) ?:
+			  ndp_nl_put_addr(m.skb, NDP_E_VIA, &path->daddr) ?:
+			  nla_put_u16(m.skb, NDP_E_ENTROPY, ntohs(READ_ONCE(path->sport))) ?:
+			  nla_put_u16(m.skb, NDP_E_PATH, i) ?:
+			  (control ? nla_put_flag(m.skb, NDP_E_CONTROL) : 0) ?:
+			  (s->silent ? nla_put_flag(m.skb, NDP_E_SILENT) : 0) ?:
+			  nla_put_u32(m.skb, NDP_E_OUT, out_us));
+}
+
+/**
+ * ndp_event_timeout - the time of packets is over
+ * @np:		connection
+ * @packets:	how many
+ */
+void ndp_event_timeout(const struct ndp_sock *np, u32 packets)
+{
+	struct ndp_event_msg m;
+
+	if (ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_TIMEOUT))
+		ndp_event_end(&m, ndp_event_put_conn(m.skb, np) ?:
+				  nla_put_u32(m.skb, NDP_E_PACKETS, packets));
+}
+
+/* Has none been told of for a while?  Then this one is. */
+static bool ndp_event_flood_due(struct ndp_net *nn)
+{
+	u64 last = READ_ONCE(nn->flood_at), now = ktime_get_ns();
+
+	if (last && now - last < NDP_EVENT_FLOOD_EACH)
+		return false;
+	return cmpxchg64(&nn->flood_at, last, now) == last;
+}
+
+/**
+ * ndp_event_flood - an opening is asked for a cookie, since there are so many
+ * @lsk:	listener
+ * @addr:	address of ours that it came to
+ */
+void ndp_event_flood(const struct sock *lsk, const struct in6_addr *addr)
+{
+	struct net *net = sock_net(lsk);
+	struct ndp_event_msg m;
+
+	if (!ndp_event_heard(net) || !ndp_event_flood_due(ndp_pernet(net)) ||
+	    !ndp_event_begin(&m, net, NDP_EVENT_FLOOD))
+		return;
+	ndp_event_end(&m, ndp_nl_put_addr(m.skb, NDP_E_SRC, addr) ?:
+			  nla_put_u16(m.skb, NDP_E_SPORT, ntohs(inet_sk(lsk)->inet_sport)));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_NDP, what generic netlink tells unasked (event.c).
+ */
+#ifndef _NDP_EVENT_H
+#define _NDP_EVENT_H
+
+#include <net/genetlink.h>
+#include "sock.h"
+
+/* netlink.c */
+extern struct genl_family ndp_genl;
+
+/* event.c */
+extern const struct genl_multicast_group ndp_event_group;
+
+int ndp_nl_put_addr(struct sk_buff *skb, int attr, const struct in6_addr *addr);
+void ndp_event_open(const struct ndp_sock *np);
+void ndp_event_close(const struct ndp_sock *np, bool abort, int err);
+void ndp_event_path(const struct ndp_sock *np, bool control, u16 i, bool out);
+void ndp_event_timeout(const struct ndp_sock *np, u32 packets);
+void ndp_event_flood(const struct sock *lsk, const struct in6_addr *addr);
+
+#endif /* _NDP_EVENT_H */

@@ -85,6 +85,9 @@ void ndp_diag_exit(void);
 int ndp_netlink_init(void);
 void ndp_netlink_exit(void);
 
+/* netlink_dev.c */
+int ndp_nl_dev_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
 /* repair.c */
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 bool ndp_repair_on(const struct net_device *dev);

@@ -26,6 +26,11 @@
  * @low_class:	the one of them that was served last
  * @timer:	runs when @next is due and @round has something
  * @next:	ktime_get_ns() before which no further pull leaves
+ * @waiting:	how many connections are in @round or being served
+ * @pulls:	pulls granted, ever
+ * @pulled_ever: sum of @pulled_in of the epochs before
+ * @trimmed_ever: likewise of @trimmed_in
+ * @pushed_ever: likewise of @pushed_in
  * @dead:	device gone, nothing may be queued any more
  * @share:	part of the link's rate in use, 1/1024; lowered while pulled packets
  *		come trimmed
@@ -52,6 +57,11 @@ struct ndp_pullq {
 	unsigned int		low_class;
 	struct hrtimer		timer;
 	u64			next;
+	u32			waiting;
+	u64			pulls;
+	u64			pulled_ever;
+	u64			trimmed_ever;
+	u64			pushed_ever;
 	bool			dead;
 	u32			share;
 	u64			epoch_end;

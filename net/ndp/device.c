@@ -102,6 +102,20 @@ u64 ndp_link_rate(const struct ndp_link *link)
 }
 
 /**
+ * ndp_dev_speed - what a device tells of its link
+ * @dev:	the bottom one
+ *
+ * Context: RCU read side.
+ * Return: bits per second, 0 if that is not known.
+ */
+u64 ndp_dev_speed(const struct net_device *dev)
+{
+	const struct ndp_link *link = ndp_link_find(dev);
+
+	return link ? READ_ONCE(link->rate_bps) : 0;
+}
+
+/**
  * ndp_dev_rate - link rate below a device
  * @net:	namespace whose override counts
  * @dev:	device

@@ -37,6 +37,7 @@ const struct net_device *ndp_bottom(const struct net_device *dev);
 struct ndp_link *ndp_link_get(const struct net_device *dev);
 void ndp_link_put(struct ndp_link *link);
 u64 ndp_link_rate(const struct ndp_link *link);
+u64 ndp_dev_speed(const struct net_device *dev);
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev);
 int ndp_device_init(void);
 void ndp_device_exit(void);

@@ -565,6 +565,9 @@ static const struct genl_ops ndp_genl_ops[] = {
 	}, {
 		.cmd = NDP_CMD_REPAIR_GET,
 		.dumpit = ndp_nl_repair_dump,
+	}, {
+		.cmd = NDP_CMD_DEV_GET,
+		.dumpit = ndp_nl_dev_dump,
 	},
 };
 
@@ -579,7 +582,8 @@ struct genl_family ndp_genl __ro_after_init = {
 	.n_ops = ARRAY_SIZE(ndp_genl_ops),
 	.mcgrps = &ndp_event_group,
 	.n_mcgrps = 1,
-	.resv_start_op = __NDP_CMD_MAX,
+	/* Nothing is reserved in the header of those before. */
+	.resv_start_op = NDP_CMD_DEV_GET,
 };
 
 int __init ndp_netlink_init(void)

@@ -100,7 +100,7 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 		return 0;
 	if (!rate)
 		rate = ndp_link_rate(ps->q->link);
-	return (rate >> 10) * READ_ONCE(ps->q->share);
+	return ndp_pull_pace(rate, READ_ONCE(ps->q->share));
 }
 
 /* Link time that a pull costs, in nanoseconds. */
@@ -295,6 +295,7 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	}
 	q->next = max(q->next, now - min(now, slack)) + cost.packet +
 		  min(ndp_pull_time(cost.mib, unpulled), cost.full);
+	q->pulls++;
 }
 
 /*
@@ -351,6 +352,7 @@ static void ndp_pull_enqueue(struct ndp_sock *np)
 	spin_lock(&q->lock);
 	if (!q->dead) {
 		ps->queued = true;
+		q->waiting++;
 		sock_hold(ndp_to_sk(np));
 		ndp_pullq_add_tail(q, np);
 		ndp_pullq_arm(q);
@@ -554,10 +556,12 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	again = ps->q == q && ndp_pull_pending(np);
 	spin_lock(&q->lock);
 	again = again && !q->dead;
-	if (again)
+	if (again) {
 		ndp_pullq_add_tail(q, np);
-	else
+	} else {
 		ps->queued = false;
+		q->waiting--;
+	}
 	spin_unlock(&q->lock);
 	/* If the connection moved to another device meanwhile, queue its pulls there. */
 	if (!again) {
@@ -617,6 +621,7 @@ void ndp_pull_detach(struct ndp_sock *np)
 	if (queued) {
 		list_del_init(&ps->node);
 		ps->queued = false;
+		q->waiting--;
 	}
 	spin_unlock(&q->lock);
 	if (queued)
@@ -756,6 +761,9 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 				 NDP_SHARE_FULL);
 	else if (!pushed)
 		q->share = max_t(u32, q->share * 9 / 10, NDP_SHARE_MIN);
+	q->pulled_ever += q->pulled_in;
+	q->trimmed_ever += q->trimmed_in;
+	q->pushed_ever += q->pushed_in;
 	q->pushed_in_prev = q->pushed_in;
 	q->pushed_in = 0;
 	q->pushed_trimmed_now = 0;
@@ -798,6 +806,35 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
 out:
 	spin_unlock(&q->lock);
+}
+
+/**
+ * ndp_pullq_stats - what there is to see of a device's pull queue
+ * @dev:	device
+ * @stats:	filled in
+ *
+ * Context: RCU read side; process or softirq.
+ * Return: false if there is no queue.
+ */
+bool ndp_pullq_stats(const struct net_device *dev, struct ndp_pullq_stats *stats)
+{
+	struct ndp_pullq *q = ndp_pullq_find(dev);
+
+	if (!q)
+		return false;
+	spin_lock_bh(&q->lock);
+	*stats = (struct ndp_pullq_stats) {
+		/* The table has one reference, and each connection. */
+		.conns = refcount_read(&q->ref) - 1,
+		.waiting = q->waiting,
+		.share = q->share,
+		.pulls = q->pulls,
+		.pulled_in = q->pulled_ever + q->pulled_in,
+		.trimmed_in = q->trimmed_ever + q->trimmed_in,
+		.pushed_in = q->pushed_ever + q->pushed_in,
+	};
+	spin_unlock_bh(&q->lock);
+	return true;
 }
 
 static void ndp_pullq_add(struct net_device *dev)

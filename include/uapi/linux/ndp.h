@@ -261,6 +261,7 @@ struct ndp_info {
  *			EOPNOTSUPP without CONFIG_NETFILTER_INGRESS
  * @NDP_CMD_REPAIR_DEL:	no longer; ENOENT
  * @NDP_CMD_REPAIR_GET:	dump those devices
+ * @NDP_CMD_DEV_GET:	dump the devices that are up, but for loopback: &enum ndp_dev_attr
  * @NDP_CMD_EVENT:	no request, but what those hear who joined the group NDP_GENL_EVENTS:
  *			&enum ndp_event_attr
  */
@@ -273,6 +274,7 @@ enum ndp_cmd {
 	NDP_CMD_REPAIR_ADD,
 	NDP_CMD_REPAIR_DEL,
 	NDP_CMD_REPAIR_GET,
+	NDP_CMD_DEV_GET,
 	NDP_CMD_EVENT,
 	__NDP_CMD_MAX,
 };
@@ -329,6 +331,52 @@ enum ndp_attr {
 };
 
 #define NDP_A_MAX (__NDP_A_MAX - 1)
+
+/**
+ * enum ndp_dev_attr - attributes of a device
+ *
+ * What is pulled comes by a link, and it is the link whose pull queue is paced: that of the
+ * lowest device below a VLAN or macvlan.  What stands behind @NDP_D_PACE is told of the device
+ * that has the queue, and since it has it; packets are those of all namespaces.
+ *
+ * @NDP_D_PAD:		nothing
+ * @NDP_D_IFINDEX:	u32, device
+ * @NDP_D_BELOW:	u32, device of this namespace that has the queue; absent: it is this one, or
+ *			one of another namespace
+ * @NDP_D_SPEED:	u64, speed of the link, bits per second; absent: it tells none
+ * @NDP_D_SET:		u64, net.ndp.pull_rate_mbit in its place, bits per second; absent: not set
+ * @NDP_D_RATE:		u64, what is reckoned with, of the two or 10 Gb/s
+ * @NDP_D_LOW_SHARE:	u32, net.ndp.pull_low_share, per cent
+ * @NDP_D_PACE:		u64, what pulls ask for now, bits per second
+ * @NDP_D_SHARE:	u32, part of the rate that this is, 1/1024: less while much comes trimmed
+ * @NDP_D_CONNS:	u32, connections that have received by it
+ * @NDP_D_WAITING:	u32, of them, those that wait for their turn to pull
+ * @NDP_D_PULLS:	u64, pulls granted
+ * @NDP_D_PULLED_IN:	u64, packets that came for a pull
+ * @NDP_D_TRIMMED_IN:	u64, of them, trimmed
+ * @NDP_D_PUSHED_IN:	u64, packets of first windows that came
+ */
+enum ndp_dev_attr {
+	NDP_D_UNSPEC,
+	NDP_D_PAD,
+	NDP_D_IFINDEX,
+	NDP_D_BELOW,
+	NDP_D_SPEED,
+	NDP_D_SET,
+	NDP_D_RATE,
+	NDP_D_LOW_SHARE,
+	NDP_D_PACE,
+	NDP_D_SHARE,
+	NDP_D_CONNS,
+	NDP_D_WAITING,
+	NDP_D_PULLS,
+	NDP_D_PULLED_IN,
+	NDP_D_TRIMMED_IN,
+	NDP_D_PUSHED_IN,
+	__NDP_D_MAX,
+};
+
+#define NDP_D_MAX (__NDP_D_MAX - 1)
 
 /*
  * Events, by generic netlink: who joins the family's multicast group hears of those of its

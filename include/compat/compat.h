@@ -86,6 +86,11 @@ do {									\
 	((void)(len), BPF_CGROUP_RUN_SA_PROG(sk, (void *)(addr), type))
 #endif
 
+/* Of dropped packets: the socket is closed.  TCP's was the one before. */
+#ifndef COMPAT_HAVE_DROP_SOCKET_CLOSE
+#define SKB_DROP_REASON_SOCKET_CLOSE	SKB_DROP_REASON_TCP_CLOSE
+#endif
+
 #ifndef COMPAT_HAVE_MEMCG_FROM_SK
 #define mem_cgroup_from_sk(sk)	((sk)->sk_memcg)
 #endif

@@ -409,5 +409,5 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 			np->tp->signal(np, ntohs(nh->kind), ntohl(nh->value));
 		break;
 	}
-	kfree_skb(skb);
+	consume_skb(skb);
 }

@@ -354,7 +354,7 @@ static void ndp_purge_written(struct ndp_sock *np, struct sk_buff_head *list)
 
 	while ((skb = __skb_dequeue(list))) {
 		ndp_wmem_uncharge(np, skb);
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_CLOSE);
 	}
 }
 

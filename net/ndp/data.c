@@ -57,9 +57,9 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 			ndp_echo_flags(np, nh, tos) | again, NULL);
 }
 
-/* Handle a packet that was trimmed, corrupted or refused. */
+/* Handle a packet that was trimmed, corrupted or refused; @why: it is dropped, 0: it was not. */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
-			    enum ndp_arrival how)
+			    enum ndp_arrival how, enum skb_drop_reason why)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
@@ -70,7 +70,10 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 	ndp_note_last(np, nh, ntohl(nh->psn));
 	ndp_tp_answer(np, nh, how);
 	ndp_answer(np, NDP_NACK, nh, ndp_skb_tos(skb), 0);
-	kfree_skb(skb);
+	if (why)
+		kfree_skb_reason(skb, why);
+	else
+		consume_skb(skb);
 }
 
 /* Strip the headers: the reader's skb holds payload, and its PSN in the control block. */
@@ -133,6 +136,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct net *net = sock_net(ndp_to_sk(np));
 	const struct ndphdr *nh = ndp_hdr(skb);
+	enum skb_drop_reason why = SKB_NOT_DROPPED_YET;
 	enum ndp_arrival how = ndp_arrival(skb);
 	u32 psn = ntohl(nh->psn);
 	s32 ahead;
@@ -182,30 +186,33 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_path_answer_lost(np, psn);
 		ndp_unverified_again(np);
 		ndp_answer(np, NDP_ACK, nh, ndp_skb_tos(skb), NDP_F_AGAIN);
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_TCP_OLD_DATA);
 		return;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_crc_ok(skb)) {
 		NDP_INC(net, CRC_IN);
 		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
+		why = SKB_DROP_REASON_UDP_CSUM;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_tp_takes(np, nh)) {
 		NDP_INC(net, EARLY_IN);
 		np->counters.early_in++;
 		how = NDP_ARRIVED_EARLY;
+		why = SKB_DROP_REASON_TCP_OVERWINDOW;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
 		NDP_INC(net, NO_ROOM_IN);
 		np->counters.noroom_in++;
 		how = NDP_ARRIVED_REFUSED;
+		why = SKB_DROP_REASON_SOCKET_RCVBUFF;
 	}
 	if (how == NDP_ARRIVED_WHOLE) {
 		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
 		ndp_rcv_whole(np, skb);
 	} else {
-		ndp_rcv_trimmed(np, skb, how);
+		ndp_rcv_trimmed(np, skb, how, why);
 	}
 }
 

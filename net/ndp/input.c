@@ -39,7 +39,7 @@ static void ndp_rcv_conn(struct ndp_sock *np, struct sk_buff *skb)
 		NDP_INC(net, BOUNCED_IN);
 		trace_ndp_returned(np, nh, udp_hdr(skb)->source);
 		ndp_rcv_bounced(np, nh);
-		kfree_skb(skb);
+		consume_skb(skb);
 		ndp_output(np);
 		return;
 	}
@@ -292,7 +292,7 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	if (e && e->tombstone) {
 		ndp_tomb_rcv(net, container_of(e, struct ndp_tombstone, entry),
 			     skb);
-		kfree_skb(skb);
+		consume_skb(skb);
 		return 0;
 	}
 	reason = NDP_STAT_DROP_CLOSED;

@@ -278,14 +278,6 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 #define NDP_ADD(net, id, n) \
 	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
 
-static inline int ndp_drop(struct net *net, struct sk_buff *skb,
-			   enum ndp_stat reason)
-{
-	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
-	kfree_skb(skb);
-	return 0;
-}
-
 /* Addresses: of IPv6, or those of IPv4 mapped into them. */
 static inline bool ndp_is_ip4(const struct in6_addr *addr)
 {
@@ -298,6 +290,7 @@ static inline __be32 ndp_ip4(const struct in6_addr *addr)
 }
 
 /* stat.c */
+int ndp_drop(struct net *net, struct sk_buff *skb, enum ndp_stat reason);
 int ndp_stat_net_init(struct net *net);
 void ndp_stat_net_exit(struct net *net);
 

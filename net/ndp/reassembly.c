@@ -90,7 +90,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_early_join(np);
 		return;
 	}
-	kfree_skb(skb);
+	consume_skb(skb);
 }
 
 /**
@@ -108,7 +108,7 @@ void ndp_conn_purge_ooo(struct ndp_sock *np)
 
 		rb_erase(node, &np->ooo);
 		ndp_rmem_uncharge(np, skb->truesize);
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_CLOSE);
 	}
 	np->ooo_len = 0;
 	ndp_early_forget(np);
@@ -128,7 +128,7 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 	np->early_bytes = 0;
 	while ((skb = __skb_dequeue(&ndp_to_sk(np)->sk_receive_queue))) {
 		ndp_rmem_uncharge(np, skb->truesize);
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_CLOSE);
 	}
 	np->rcv_msgs = 0;
 }

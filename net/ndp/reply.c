@@ -46,7 +46,7 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		flow.oif = skb->dev->ifindex;
 	dst = ndp_ip_route(net, NULL, &flow);
 	if (IS_ERR(dst)) {
-		kfree_skb(out);
+		kfree_skb_reason(out, SKB_DROP_REASON_IP_OUTNOROUTES);
 		return;
 	}
 	skb_dst_set(out, dst);

@@ -94,6 +94,51 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 	[NDP_STAT_DROP_FILTER] = "DropFilter",
 };
 
+/*
+ * Reasons by which the kernel's own tools name these drops (skb:kfree_skb, dropwatch).  Modules
+ * that come with the kernel may have reasons of their own, in a table that has a place for each
+ * of them and no other; so the kernel's common ones have to do, of which TCP's are named after
+ * TCP.
+ */
+static const u16 ndp_drop_reasons[__NDP_STAT_MAX - NDP_STAT_DROP_SHORT] = {
+#define NDP_DROP(stat, reason)	\
+	[NDP_STAT_DROP_##stat - NDP_STAT_DROP_SHORT] = SKB_DROP_REASON_##reason
+	NDP_DROP(SHORT, PKT_TOO_SMALL),
+	NDP_DROP(VERSION, UNHANDLED_PROTO),
+	NDP_DROP(TYPE, UNHANDLED_PROTO),
+	NDP_DROP(CHECKSUM, UDP_CSUM),
+	NDP_DROP(LENGTH, PKT_TOO_SMALL),
+	NDP_DROP(ADDRESS, OTHERHOST),
+	NDP_DROP(NO_CONN, NO_SOCKET),
+	NDP_DROP(NO_LISTENER, NO_SOCKET),
+	NDP_DROP(TRANSPORT, UNHANDLED_PROTO),
+	NDP_DROP(BACKLOG, SOCKET_BACKLOG),
+	NDP_DROP(COOKIE, NO_SOCKET),
+	NDP_DROP(CLOSED, SOCKET_CLOSE),
+	NDP_DROP(WINDOW, TCP_OVERWINDOW),
+	NDP_DROP(PSN, TCP_INVALID_SEQUENCE),
+	NDP_DROP(PULL, NOT_SPECIFIED),
+	NDP_DROP(MEMORY, PROTO_MEM),
+	NDP_DROP(FILTER, SOCKET_FILTER),
+#undef NDP_DROP
+};
+
+/**
+ * ndp_drop - count and free a packet that is dropped
+ * @net:	namespace
+ * @skb:	packet
+ * @reason:	one of NDP_STAT_DROP_*
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int ndp_drop(struct net *net, struct sk_buff *skb, enum ndp_stat reason)
+{
+	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
+	kfree_skb_reason(skb, ndp_drop_reasons[reason - NDP_STAT_DROP_SHORT]);
+	return 0;
+}
+
 static u64 ndp_stat_sum(const struct ndp_net *nn, int i)
 {
 	u64 sum = 0;

@@ -237,7 +237,7 @@ static int ndp_send_segments(struct ndp_sock *np, struct msghdr *msg, u32 len)
 	skb = skb_peek_tail(&filled);
 	if (skb && !skb->len) {
 		__skb_unlink(skb, &filled);
-		kfree_skb(skb);
+		consume_skb(skb);
 	}
 	if (skb_queue_empty(&filled))
 		return err;
@@ -402,7 +402,7 @@ void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 	if (!sock_flag(sk, SOCK_RCVTSTAMP) &&
 	    !sock_flag(sk, SOCK_TIMESTAMPING_RX_SOFTWARE))
 		return;
-	kfree_skb(*stamped);
+	consume_skb(*stamped);
 	*stamped = skb_get(skb);
 }
 

@@ -59,7 +59,7 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 
 	dst = ndp_path_dst(np, path);
 	if (IS_ERR(dst)) {
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_IP_OUTNOROUTES);
 		NDP_INC(net, LOCAL_DROP);
 		return PTR_ERR(dst);
 	}

@@ -3,10 +3,13 @@
  * ndp: configure and watch AF_NDP in the network namespace that one is in.
  *
  *   ndp path add|del|show	paths to a destination, by generic netlink
- *   ndp path live		hosts that connections go to, and what is known of the paths
+ *   ndp path live		hosts that connections go to, and the paths there (peer.c)
+ *   ndp peer			those hosts, a line each (peer.c)
  *   ndp repair add|del|show	devices behind hardware that trims and leaves lengths wrong
+ *   ndp dev			devices, and what waits in their pull queues (dev.c)
+ *   ndp port			ports that trim, or could: qdiscs of sch_ndp (port.c)
  *   ndp socket			sockets, as ss has TCP's (socket.c)
- *   ndp stat			counters, from /proc/net/ndp_stat
+ *   ndp stat			counters, from /proc/net/ndp_stat, and their rates (stat.c)
  *   ndp doctor			what is wrong here, or on the way to a host (doctor.c)
  *
  * The kernel decides what is allowed and says why not (extended ACK); this
@@ -25,7 +28,6 @@
 #include <linux/genetlink.h>
 #include <linux/ndp.h>
 
-#include "../address.h"
 #include "ndp.h"
 
 /* What options say to all commands of a batch. */
@@ -42,11 +44,14 @@ static void usage(FILE *to)
 	      "       ndp path del DST[/LEN] [via ALIAS] [entropy PORT|random] [mark N]\n"
 	      "       ndp [-j] path [show [DST[/LEN]]]\n"
 	      "       ndp [-j] path [show] live [PEER]\n"
+	      "       ndp [-j] peer [show] [PEER]\n"
 	      "       ndp repair add|del DEVICE\n"
 	      "       ndp [-j] repair [show]\n"
+	      "       ndp [-j] dev [show] [DEVICE]\n"
+	      "       ndp [-j] [-i] port [show] [DEVICE]\n"
 	      "       ndp [-j] [-a|-l] [-i] [-p] socket [state STATE] [src ADDRESS] [dst ADDRESS]\n"
 	      "                                         [sport PORT] [dport PORT]\n"
-	      "       ndp [-j] [-z] stat [NAME...]\n"
+	      "       ndp [-j] [-z] [-w SECONDS [-c COUNT]] stat [NAME...]\n"
 	      "       ndp [-j] doctor [HOST [PORT]]\n"
 	      "       ndp -b FILE\n"
 	      "       ndp help\n"
@@ -54,9 +59,13 @@ static void usage(FILE *to)
 	      "  path add   send to DST over this path as well\n"
 	      "  path del   no longer; without a path, all of DST's\n"
 	      "  path live  hosts, and paths there: acknowledged, trimmed, lost, left out\n"
+	      "  peer       hosts, and how many paths there are in use\n"
 	      "  repair     devices that get packets trimmed without new lengths\n"
+	      "  dev        devices: at what rate they pull, what waits for its turn\n"
+	      "  port       qdiscs of sch_ndp: queued, trimmed, bounced, dropped; -i: all numbers\n"
 	      "  socket     connections; -l: what listens, -a: both, -i: all numbers, -p: whose\n"
 	      "  stat       counters of this network namespace that are not 0\n"
+	      "             -w: what they grow by in so many seconds, -c: so often\n"
 	      "  doctor     what is wrong with this host, or the way to HOST, and what mends it\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
@@ -68,21 +77,9 @@ static void usage(FILE *to)
 	      "  mark       routing mark\n", to);
 }
 
-/* A path as on the command line or in a dump. */
-struct path {
-	union address	dst;
-	union address	via;
-	__u32	mark;
-	__u16	entropy;
-	__u8		plen;
-	bool		has_via;
-	bool		has_entropy;
-	bool		has_mark;
-};
-
 /* @base: 10, or 0 for what C takes as a number */
-static unsigned long parse_number(const char *what, const char *text, int base,
-				  unsigned long max)
+unsigned long parse_number(const char *what, const char *text, int base,
+			   unsigned long max)
 {
 	unsigned long value;
 	char *end;
@@ -105,10 +102,30 @@ unsigned int parse_port(const char *text)
 	return port;
 }
 
-static void parse_address(const char *what, const char *text, union address *addr)
+void parse_address(const char *what, const char *text, union address *addr)
 {
 	if (!address_parse(text, addr))
 		errx(EXIT_USAGE, "%s \"%s\" is not an IP address", what, text);
+}
+
+/* All words are read that have a meaning. */
+void no_more(char **args)
+{
+	if (*args)
+		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", *args);
+}
+
+/* [show] [DEVICE].  Return: the device's name, NULL for all. */
+const char *only_device(char **args)
+{
+	if (*args && (!strcmp(*args, "show") || !strcmp(*args, "list")))
+		args++;
+	if (!*args)
+		return NULL;
+	if (!if_nametoindex(*args))
+		errx(EXIT_FAILURE, "device \"%s\": %s", *args, strerror(errno));
+	no_more(args + 1);
+	return *args;
 }
 
 static unsigned int address_bits(const union address *addr)
@@ -168,13 +185,13 @@ static void put_address(struct nlmsghdr *nlh, int attr, const union address *a)
 	mnl_attr_put(nlh, attr, len, bytes);
 }
 
-static void get_address(const struct nlattr *attr, union address *a)
+void get_address(const struct nlattr *attr, union address *a)
 {
 	if (!address_from(a, mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)))
 		errx(EXIT_FAILURE, "an address that is none");
 }
 
-static void open_ndp(struct netlink *g)
+void open_ndp(struct netlink *g)
 {
 	if (!genl_open(g))
 		errx(EXIT_FAILURE, "%s", netlink_error());
@@ -203,15 +220,7 @@ static void path_change(__u8 cmd, char **args)
 	mnl_socket_close(g.nl);
 }
 
-/* What a dump is shown of, and how far it is. */
-struct shown {
-	struct path	only;
-	bool		all;
-	unsigned int	n;
-	const char	*tail;	/* of JSON, behind the last */
-};
-
-static void read_path(const struct nlmsghdr *nlh, struct path *p)
+void read_path(const struct nlmsghdr *nlh, struct path *p)
 {
 	const struct nlattr *attr;
 
@@ -290,7 +299,7 @@ static int on_path(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
+void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh;
@@ -300,6 +309,8 @@ static void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, cmd, NDP_GENL_VERSION);
 	if (netlink_talk(&g, nlh, print, s))
 		errx(EXIT_FAILURE, "%s", netlink_error());
+	if (s->end)
+		s->end(s);
 	/* The first has opened the list, so that nothing was printed of what was refused. */
 	if (json)
 		printf("%s%s]\n", s->n ? "" : "[", s->tail ? s->tail : "");
@@ -312,187 +323,9 @@ static void path_show(char **args)
 
 	if (*args) {
 		parse_dst(*args, &s.only);
-		if (args[1])
-			errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"",
-			     args[1]);
+		no_more(args + 1);
 	}
 	dump(NDP_CMD_PATH_GET, on_path, &s);
-}
-
-/* A path to a host that connections go to, and that host. */
-struct live {
-	struct path	path;
-	union address	src;
-	__u32		uid, mark, ifindex, conns, srtt;
-	__u32		acks, nacks, losses, answers_lost, probes, replaced, left_out, control_out;
-};
-
-/* What is shown of all hosts, and of which the last path was. */
-struct shown_live {
-	struct shown	all;	/* must be first */
-	struct live	last;
-};
-
-static void read_live(const struct nlmsghdr *nlh, struct live *l)
-{
-	const struct nlattr *attr;
-
-	memset(l, 0, sizeof(*l));
-	read_path(nlh, &l->path);
-	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
-		switch (mnl_attr_get_type(attr)) {
-		case NDP_A_SRC:
-			get_address(attr, &l->src);
-			break;
-		case NDP_A_UID:
-			l->uid = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_SOCK_MARK:
-			l->mark = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_IFINDEX:
-			l->ifindex = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_CONNS:
-			l->conns = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_SRTT:
-			l->srtt = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_ACKS:
-			l->acks = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_NACKS:
-			l->nacks = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_LOSSES:
-			l->losses = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_ANSWERS_LOST:
-			l->answers_lost = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_PROBES:
-			l->probes = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_REPLACED:
-			l->replaced = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_LEFT_OUT:
-			l->left_out = mnl_attr_get_u32(attr);
-			break;
-		case NDP_A_CONTROL_OUT:
-			l->control_out = mnl_attr_get_u32(attr);
-			break;
-		}
-	}
-}
-
-static bool same_peer(const struct live *a, const struct live *b)
-{
-	return address_same(&a->path.dst, &b->path.dst) && address_same(&a->src, &b->src) &&
-	       a->uid == b->uid && a->mark == b->mark && a->ifindex == b->ifindex;
-}
-
-/* The name of a device, or its number. */
-static const char *device_text(__u32 ifindex, char *text)
-{
-	if (ifindex && !if_indextoname(ifindex, text))
-		snprintf(text, IF_NAMESIZE, "%u", ifindex);
-	return ifindex ? text : "";
-}
-
-static void print_peer_json(const struct live *l, bool first)
-{
-	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
-
-	printf("%s{\"peer\":\"%s\",\"local\":\"%s\",\"uid\":%u,\"mark\":%u,\"dev\":",
-	       first ? "[" : "]},", address_text(&l->path.dst, dst),
-	       address_text(&l->src, src), l->uid, l->mark);
-	print_json_string(device_text(l->ifindex, dev));
-	printf(",\"connections\":%u,\"rtt_us\":%u,\"paths\":[", l->conns, l->srtt);
-}
-
-static void print_peer(const struct live *l)
-{
-	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
-
-	printf("%s from %s connections %u rtt %uus", address_text(&l->path.dst, dst),
-	       address_text(&l->src, src), l->conns, l->srtt);
-	if (l->uid)
-		printf(" uid %u", l->uid);
-	if (l->mark)
-		printf(" mark %u", l->mark);
-	if (l->ifindex) {
-		fputs(" dev ", stdout);
-		print_text(device_text(l->ifindex, dev));
-	}
-	putchar('\n');
-}
-
-static void print_live_json(const struct live *l, bool first)
-{
-	char via[ADDRESS_TEXT];
-
-	printf("%s{\"via\":\"%s\",\"entropy\":%u,\"mark\":%u,", first ? "" : ",",
-	       address_text(&l->path.via, via), l->path.entropy, l->path.mark);
-	printf("\"acks\":%u,\"nacks\":%u,\"losses\":%u,", l->acks, l->nacks, l->losses);
-	printf("\"answers_lost\":%u,\"probes\":%u,\"replaced\":%u,", l->answers_lost,
-	       l->probes, l->replaced);
-	printf("\"left_out_us\":%u,\"control_left_out_us\":%u}", l->left_out, l->control_out);
-}
-
-static void print_live(const struct live *l)
-{
-	char via[ADDRESS_TEXT];
-
-	printf("    via %s entropy %u", address_text(&l->path.via, via), l->path.entropy);
-	if (l->path.has_mark)
-		printf(" mark %u", l->path.mark);
-	printf(" acks %u nacks %u losses %u", l->acks, l->nacks, l->losses);
-	printf(" answers-lost %u probes %u", l->answers_lost, l->probes);
-	if (l->replaced)
-		printf(" replaced %u", l->replaced);
-	if (l->left_out)
-		printf(" left-out %uus", l->left_out);
-	if (l->control_out)
-		printf(" control-left-out %uus", l->control_out);
-	putchar('\n');
-}
-
-static int on_live(const struct nlmsghdr *nlh, void *data)
-{
-	struct shown_live *s = data;
-	bool first, other;
-	struct live l;
-
-	read_live(nlh, &l);
-	if (!s->all.all && !address_same(&l.path.dst, &s->all.only.dst))
-		return MNL_CB_OK;
-	first = !s->all.n++;
-	other = first || !same_peer(&l, &s->last);
-	s->last = l;
-	s->all.tail = "]}";
-	if (json) {
-		if (other)
-			print_peer_json(&l, first);
-		print_live_json(&l, other);
-	} else {
-		if (other)
-			print_peer(&l);
-		print_live(&l);
-	}
-	return MNL_CB_OK;
-}
-
-static void path_live(char **args)
-{
-	struct shown_live s = { .all.all = !*args };
-
-	if (*args)
-		parse_address("peer", *args, &s.all.only.dst);
-	if (*args && args[1])
-		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[1]);
-	dump(NDP_CMD_PEER_GET, on_live, &s.all);
 }
 
 /* Devices that repair lengths */
@@ -506,8 +339,7 @@ static void repair_change(__u8 cmd, char **args)
 
 	if (!*args)
 		errx(EXIT_USAGE, "a device is needed");
-	if (args[1])
-		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", args[1]);
+	no_more(args + 1);
 	ifindex = if_nametoindex(*args);
 	if (!ifindex)
 		errx(EXIT_FAILURE, "device \"%s\": %s", *args, strerror(errno));
@@ -573,59 +405,47 @@ static void do_path(char **args)
 		     *args);
 }
 
-static bool wanted(char **names, const char *name)
+/* -w and -c of ndp stat */
+static double interval;
+static unsigned long count;
+
+static double parse_seconds(const char *text)
 {
-	if (!*names)
-		return true;
-	for (; *names; names++)
-		if (!strcmp(*names, name))
-			return true;
-	return false;
+	double seconds;
+	char *end;
+
+	seconds = strtod(text, &end);
+	if (end == text || *end || !(seconds >= 0.001 && seconds <= 1e6))
+		errx(EXIT_USAGE, "interval \"%s\" is not a number of seconds from 0.001 to 1000000",
+		     text);
+	return seconds;
 }
 
-static void print_stats(FILE *f, char **names)
+static unsigned long parse_count(const char *text)
 {
-	unsigned int n = 0;
-	long long value;
-	char name[64];
+	unsigned long n = parse_number("count", text, 10, UINT_MAX);
 
-	if (json)
-		putchar('{');
-	while (fscanf(f, "%63s %lld", name, &value) == 2) {
-		/* What was asked for by name is shown whatever it is. */
-		if (!wanted(names, name) || (!value && !zeros && !*names))
-			continue;
-		if (json)
-			printf("%s\"%s\":%lld", n ? "," : "", name, value);
-		else
-			printf("%-20s %lld\n", name, value);
-		n++;
-	}
-	if (json)
-		puts("}");
-	if (*names && !n)
-		errx(EXIT_FAILURE, "no counter has that name");
-}
-
-static void do_stat(char **args)
-{
-	FILE *f = fopen(STAT_FILE, "r");
-
-	if (!f)
-		errx(EXIT_FAILURE, errno == ENOENT ?
-		    "module ndp is not loaded" : STAT_FILE ": %m");
-	print_stats(f, args);
-	fclose(f);
+	if (!n)
+		errx(EXIT_USAGE, "count \"%s\" is not a number from 1 on", text);
+	return n;
 }
 
 static void do_command(char **args)
 {
 	if (!strcmp(*args, "path"))
 		do_path(args + 1);
+	else if (!strcmp(*args, "peer"))
+		do_peer(args + 1);
+	else if (!strcmp(*args, "dev"))
+		do_dev(args + 1);
+	else if (!strcmp(*args, "port"))
+		do_port(args + 1, &options);
 	else if (!strcmp(*args, "repair"))
 		do_repair(args + 1);
+	else if (!strcmp(*args, "stat") && interval)
+		do_stat_rates(args + 1, zeros, interval, count);
 	else if (!strcmp(*args, "stat"))
-		do_stat(args + 1);
+		do_stat(args + 1, zeros);
 	else if (!strcmp(*args, "socket"))
 		do_socket(args + 1, &options);
 	else if (!strcmp(*args, "doctor"))
@@ -677,11 +497,13 @@ int main(int argc, char **argv)
 	static const struct option words[] = {
 		{ "all", no_argument, NULL, 'a' },
 		{ "batch", required_argument, NULL, 'b' },
+		{ "count", required_argument, NULL, 'c' },
 		{ "info", no_argument, NULL, 'i' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "listening", no_argument, NULL, 'l' },
 		{ "numeric", no_argument, NULL, 'n' },
 		{ "processes", no_argument, NULL, 'p' },
+		{ "interval", required_argument, NULL, 'w' },
 		{ "zeros", no_argument, NULL, 'z' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -691,13 +513,16 @@ int main(int argc, char **argv)
 	int c;
 
 	/* Options may stand anywhere. */
-	while ((c = getopt_long(argc, argv, "ab:hijlnpVz", words, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ab:c:hijlnpVw:z", words, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			options.all = true;
 			break;
 		case 'b':
 			batch = optarg;
+			break;
+		case 'c':
+			count = parse_count(optarg);
 			break;
 		case 'i':
 			options.info = true;
@@ -714,6 +539,9 @@ int main(int argc, char **argv)
 		case 'j':
 			json = true;
 			break;
+		case 'w':
+			interval = parse_seconds(optarg);
+			break;
 		case 'z':
 			zeros = true;
 			break;
@@ -728,6 +556,8 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (count && !interval)
+		errx(EXIT_USAGE, "-c says how often -w is done, and needs it");
 	argv += optind;
 	if (!*argv == !batch) {
 		usage(stderr);

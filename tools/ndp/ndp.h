@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <libmnl/libmnl.h>
 
+#include "../address.h"
+
 #define EXIT_USAGE 2
 
 #define STAT_FILE "/proc/net/ndp_stat"
@@ -34,8 +36,45 @@ struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8
 void print_text(const char *text);
 void print_json_string(const char *text);
 
+/* A path as on the command line or in a dump. */
+struct path {
+	union address	dst;
+	union address	via;
+	__u32	mark;
+	__u16	entropy;
+	__u8		plen;
+	bool		has_via;
+	bool		has_entropy;
+	bool		has_mark;
+};
+
+/* What a dump is shown of, and how far it is. */
+struct shown {
+	struct path	only;
+	bool		all;
+	unsigned int	n;
+	const char	*tail;	/* of JSON, behind the last */
+	void		(*end)(struct shown *s);	/* what is left to be printed, or NULL */
+};
+
+unsigned long parse_number(const char *what, const char *text, int base, unsigned long max);
 unsigned int parse_port(const char *text);
+void parse_address(const char *what, const char *text, union address *addr);
+void get_address(const struct nlattr *attr, union address *a);
+void read_path(const struct nlmsghdr *nlh, struct path *p);
+void open_ndp(struct netlink *g);
+void dump(__u8 cmd, mnl_cb_t print, struct shown *s);
+void no_more(char **args);
+const char *only_device(char **args);
+const char *device_text(__u32 ifindex, char *text);
+
+void do_dev(char **args);
 void do_doctor(char **args);
+void do_peer(char **args);
+void do_port(char **args, const struct options *o);
 void do_socket(char **args, const struct options *o);
+void do_stat(char **args, bool zeros);
+void do_stat_rates(char **args, bool zeros, double seconds, unsigned long count);
+void path_live(char **args);
 
 #endif

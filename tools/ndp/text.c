@@ -3,6 +3,7 @@
  * Text from outside: names of processes and devices are others' to choose, byte by byte, and
  * go to terminals, which obey what controls them, and into JSON, which has quotes and is UTF-8.
  */
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,4 +73,18 @@ void print_json_string(const char *text)
 			printf("%s%.*s", c == '"' || c == '\\' ? "\\" : "", (int)len, text);
 	}
 	putchar('"');
+}
+
+/**
+ * device_text - the name of a device
+ * @ifindex: its number, or 0
+ * @text: has room for IF_NAMESIZE bytes
+ *
+ * Return: its name, its number where it has none any more, or nothing.
+ */
+const char *device_text(__u32 ifindex, char *text)
+{
+	if (ifindex && !if_indextoname(ifindex, text))
+		snprintf(text, IF_NAMESIZE, "%u", ifindex);
+	return ifindex ? text : "";
 }

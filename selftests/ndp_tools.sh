@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 131
+tap_plan 132
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -171,7 +171,7 @@ is "stat shows all of /proc/net/ndp_stat" "$(in_ns "$H0" ndp -z stat | wc -l)" \
 # Completion in bash.
 is "complete a command" "$(complete_words ndp re)" "repair"
 is "complete all commands" "$(complete_words ndp "")" \
-	"path peer repair dev port socket stat doctor help"
+	"path peer repair dev port socket stat monitor doctor help"
 is "complete behind an option" "$(complete_words ndp -j path l)" "live"
 is "complete an option" "$(complete_words ndp path --j)" "--json"
 is "complete a destination" "$(complete_words ndp path del 10)" "10.2.0.0/16"
@@ -181,6 +181,7 @@ is "complete a device" "$(complete_words ndp repair add et)" "eth0"
 is "complete a device that pulls" "$(complete_words ndp dev et)" "eth0"
 is "complete a port" "$(complete_words ndp port et)" "eth0"
 is "complete a peer" "$(complete_words ndp peer 10)" "10.0.0.2"
+is "complete an event" "$(complete_words ndp monitor open pa)" "path"
 is "complete behind an option's value" "$(complete_words ndp -w 1 -c 3 stat ActiveO)" "ActiveOpens"
 is "complete no value" "$(complete_words ndp stat -w "")" ""
 is "complete counters" "$(complete_words ndp stat Timeouts ActiveO)" "ActiveOpens"

@@ -10,6 +10,7 @@
  *   ndp port			ports that trim, or could: qdiscs of sch_ndp (port.c)
  *   ndp socket			sockets, as ss has TCP's (socket.c)
  *   ndp stat			counters, from /proc/net/ndp_stat, and their rates (stat.c)
+ *   ndp monitor		events, as they happen (monitor.c)
  *   ndp doctor			what is wrong here, or on the way to a host (doctor.c)
  *
  * The kernel decides what is allowed and says why not (extended ACK); this
@@ -52,6 +53,7 @@ static void usage(FILE *to)
 	      "       ndp [-j] [-a|-l] [-i] [-p] socket [state STATE] [src ADDRESS] [dst ADDRESS]\n"
 	      "                                         [sport PORT] [dport PORT]\n"
 	      "       ndp [-j] [-z] [-w SECONDS [-c COUNT]] stat [NAME...]\n"
+	      "       ndp [-j] [-t] monitor [open] [close] [path] [timeout] [flood]\n"
 	      "       ndp [-j] doctor [HOST [PORT]]\n"
 	      "       ndp -b FILE\n"
 	      "       ndp help\n"
@@ -66,6 +68,7 @@ static void usage(FILE *to)
 	      "  socket     connections; -l: what listens, -a: both, -i: all numbers, -p: whose\n"
 	      "  stat       counters of this network namespace that are not 0\n"
 	      "             -w: what they grow by in so many seconds, -c: so often\n"
+	      "  monitor    events, or those that are named; -t: when\n"
 	      "  doctor     what is wrong with this host, or the way to HOST, and what mends it\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
 	      "  -j         JSON\n"
@@ -405,9 +408,10 @@ static void do_path(char **args)
 		     *args);
 }
 
-/* -w and -c of ndp stat */
+/* -w and -c of ndp stat, -t of ndp monitor */
 static double interval;
 static unsigned long count;
+static bool times;
 
 static double parse_seconds(const char *text)
 {
@@ -440,6 +444,8 @@ static void do_command(char **args)
 		do_dev(args + 1);
 	else if (!strcmp(*args, "port"))
 		do_port(args + 1, &options);
+	else if (!strcmp(*args, "monitor"))
+		do_monitor(args + 1, times);
 	else if (!strcmp(*args, "repair"))
 		do_repair(args + 1);
 	else if (!strcmp(*args, "stat") && interval)
@@ -503,6 +509,7 @@ int main(int argc, char **argv)
 		{ "listening", no_argument, NULL, 'l' },
 		{ "numeric", no_argument, NULL, 'n' },
 		{ "processes", no_argument, NULL, 'p' },
+		{ "timestamp", no_argument, NULL, 't' },
 		{ "interval", required_argument, NULL, 'w' },
 		{ "zeros", no_argument, NULL, 'z' },
 		{ "help", no_argument, NULL, 'h' },
@@ -513,7 +520,7 @@ int main(int argc, char **argv)
 	int c;
 
 	/* Options may stand anywhere. */
-	while ((c = getopt_long(argc, argv, "ab:c:hijlnpVw:z", words, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ab:c:hijlnptVw:z", words, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			options.all = true;
@@ -538,6 +545,9 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			json = true;
+			break;
+		case 't':
+			times = true;
 			break;
 		case 'w':
 			interval = parse_seconds(optarg);

@@ -24,6 +24,7 @@ struct options {
 struct netlink {
 	struct mnl_socket	*nl;
 	__u16			family;	/* generic netlink's number of AF_NDP */
+	__u32			events;	/* and of its multicast group */
 	__u32			seq;
 };
 
@@ -70,6 +71,7 @@ const char *device_text(__u32 ifindex, char *text);
 
 void do_dev(char **args);
 void do_doctor(char **args);
+void do_monitor(char **args, bool times);
 void do_peer(char **args);
 void do_port(char **args, const struct options *o);
 void do_socket(char **args, const struct options *o);

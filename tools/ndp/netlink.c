@@ -100,14 +100,35 @@ struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8
 	return nlh;
 }
 
+/* A multicast group of the family: is it that of events? */
+static void read_group(struct netlink *g, const struct nlattr *group)
+{
+	const struct nlattr *attr;
+	const char *name = "";
+	__u32 id = 0;
+
+	mnl_attr_for_each_nested(attr, group) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+			name = mnl_attr_get_str(attr);
+		else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+			id = mnl_attr_get_u32(attr);
+	}
+	if (!strcmp(name, NDP_GENL_EVENTS))
+		g->events = id;
+}
+
 static int on_family(const struct nlmsghdr *nlh, void *data)
 {
+	const struct nlattr *attr, *group;
 	struct netlink *g = data;
-	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
 			g->family = mnl_attr_get_u16(attr);
+		else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS)
+			mnl_attr_for_each_nested(group, attr)
+				read_group(g, group);
+	}
 	return MNL_CB_OK;
 }
 

@@ -22,6 +22,7 @@
 #include <linux/rtnetlink.h>
 
 #include <linux/netwire.h>
+#include <linux/ndp_netlink.h>
 #include <linux/pkt_sch_ndp.h>
 
 #define PAIRS		3
@@ -1081,7 +1082,9 @@ static bool messages_round(__u64 n)
 			any_wire(wire);
 		}
 		if (one_in(16))
-			tell(genl, genl_message(ndp_family, NDP_CMD_PEER_GET, NLM_F_DUMP));
+			tell(genl, genl_message(ndp_family,
+						one_in(2) ? NDP_CMD_PEER_GET : NDP_CMD_DEV_GET,
+						NLM_F_DUMP));
 	}
 	shell("ip link delete any0 2>/dev/null");
 	shell("ndp path show >/dev/null && ndp repair show >/dev/null");

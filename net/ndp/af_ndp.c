@@ -22,6 +22,7 @@
 #include <net/genetlink.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
+#include <uapi/linux/ndp_netlink.h>
 #include "call.h"
 #include "device.h"
 #include "path_table.h"

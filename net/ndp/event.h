@@ -6,6 +6,7 @@
 #define _NDP_EVENT_H
 
 #include <net/genetlink.h>
+#include <uapi/linux/ndp_netlink.h>
 #include "sock.h"
 
 /* netlink.c */

@@ -3,7 +3,7 @@
  * AF_NDP generic netlink: the namespace's table of configured paths, and the devices
  * on which lengths are repaired.
  *
- * include/uapi/linux/ndp.h is the manual.  The table has NDP_PATH_DSTS_MAX
+ * include/uapi/linux/ndp_netlink.h is the manual.  The table has NDP_PATH_DSTS_MAX
  * destinations at most, whoever is root of the namespace, and its memory is charged
  * to who fills it.
  */

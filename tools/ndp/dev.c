@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ndp dev: the devices that are up, at what rate what comes by each is pulled, and what waits for
- * its turn; enum ndp_dev_attr of include/uapi/linux/ndp.h says what the numbers are.
+ * its turn; enum ndp_dev_attr of include/uapi/linux/ndp_netlink.h says what the numbers are.
  */
 #include <net/if.h>
 #include <string.h>
 #include <linux/genetlink.h>
-#include <linux/ndp.h>
+#include <linux/ndp_netlink.h>
 
 #include "ndp.h"
 

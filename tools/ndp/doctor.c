@@ -33,6 +33,7 @@
 #include <unistd.h>
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
+#include <linux/ndp_netlink.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/pkt_sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ndp monitor: events of AF_NDP in the namespace, a line each, as they happen; enum ndp_event and
- * enum ndp_event_attr of include/uapi/linux/ndp.h say what they are.
+ * enum ndp_event_attr of include/uapi/linux/ndp_netlink.h say what they are.
  */
 #include <err.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <linux/genetlink.h>
-#include <linux/ndp.h>
+#include <linux/ndp_netlink.h>
 
 #include "ndp.h"
 

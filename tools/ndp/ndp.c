@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
-#include <linux/ndp.h>
+#include <linux/ndp_netlink.h>
 
 #include "ndp.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <linux/genetlink.h>
-#include <linux/ndp.h>
+#include <linux/ndp_netlink.h>
 
 #include "ndp.h"
 

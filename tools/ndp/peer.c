@@ -6,7 +6,7 @@
 #include <net/if.h>
 #include <string.h>
 #include <linux/genetlink.h>
-#include <linux/ndp.h>
+#include <linux/ndp_netlink.h>
 
 #include "ndp.h"
 

@@ -12,9 +12,9 @@ export NDP_INSTALL := $(or $(NDP_INSTALL),0)
 LAB_TARGETS := check fuzz demo demo-vm bench vm lint deb
 $(LAB_TARGETS): export NDP_INSTALL := 1
 
-# K=6.1 or K=6.12 stands for the lab's kernel of that series: its headers are
-# fetched into a private directory.  U=fast, debug, kasan or kcsan is one of those that
-# the lab builds itself.
+# K=6.1 or K=6.12 stands for the lab's kernel of that series, 6.12-arm64 for the one for arm64:
+# its headers are fetched into a private directory.  U=fast, debug, kasan or kcsan is one of
+# those that the lab builds itself.
 GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(K)$(U),)
 ifneq ($(filter all modules headers install install-modules,$(GOALS)),)
@@ -29,6 +29,7 @@ $(error no kernel for$(if $(K), K=$(K))$(if $(U), U=$(U)))
 endif
 KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
 KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
+KCC  := $(patsubst KCC=%,%,$(filter KCC=%,$(LAB)))
 
 # Where ccache is installed nothing is compiled twice for the lab's kernels.  Debian's
 # headers know of it.  It trusts the compiler's list of headers, so what is new costs no
@@ -114,7 +115,7 @@ headers:
 		[ -e $(KDIR)/Makefile ]; } || { \
 		echo "make: no headers of kernel $(KVER) in $(KDIR);" \
 		     "name others: KVER=release, KDIR=directory, K=6.1 or K=6.12" >&2; exit 1; }
-	@cc=$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1); \
+	@cc=$(or $(KCC),$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1)); \
 		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev $(NEED_ALSO) \
 		$$([ ! -e $(KDIR)/vmlinux ] || echo 'pahole|dwarves@pahole')
 
@@ -126,6 +127,15 @@ selftests:		## build the tests
 	@$(NEED) $(NEED_TOOLS)
 	@tools/lab/source >/dev/null
 	$(MAKE) -C selftests
+
+# For the lab's machine with K=6.12-arm64, whose libraries they are linked with
+arm64:			## build tools and tests for arm64, with the cross compiler
+	@$(NEED) gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	@tools/lab/source >/dev/null
+	root=$$(tools/lab/root arm64) && for d in tools selftests; do \
+		CFLAGS="-O2 -g -Werror" $(MAKE) -C $$d OUT=$(CURDIR)/build/arm64/$$d \
+			CC="aarch64-linux-gnu-gcc -idirafter $$root/usr/include -L$$root/usr/lib/aarch64-linux-gnu" || exit; \
+	done
 
 install: install-modules install-tools	## install modules, tools, headers (DESTDIR=, PREFIX=/usr/local; a kernel as above)
 
@@ -180,7 +190,7 @@ bench:			## the experiments of the fabric lab (FULL=1, E=experiment, SEEDS=n)
 	@$(NEED) python3@python3
 	@tools/lab/bench $(if $(FULL),--full) $(if $(SEEDS),--seeds $(SEEDS)) $(E)
 
-lint:			## W=1, sparse and checkpatch on Debian's 6.1 and 6.12 (K=6.1)
+lint:			## W=1, sparse and checkpatch on Debian's 6.1, 6.12 and 6.12 for arm64 (K=6.1)
 	@tools/lab/lint $(K)
 
 clean:			## remove all build products
@@ -190,4 +200,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules product-modules test-modules headers tools selftests install install-modules install-tools deb host vm check fuzz demo demo-vm bench lint clean help FORCE
+.PHONY: all modules product-modules test-modules headers tools selftests arm64 install install-modules install-tools deb host vm check fuzz demo demo-vm bench lint clean help FORCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forced into every file of a KUnit module (kunit.mk), which is a copy of the
+ * Forced into every file of a KUnit module (modules.mk), which is a copy of the
  * module under test and may be loaded beside it: the copy registers nothing,
  * and nothing but its own name loads it.
  */

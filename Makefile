@@ -160,6 +160,9 @@ install-tools: tools
 	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
 
+in-tree:		## put the modules' source into a kernel's (KERNEL=directory)
+	@tools/in-tree $(KERNEL)
+
 deb:			## Debian packages, in build/deb: modules by DKMS, tools, headers, documents
 	@$(NEED) make@make dpkg-dev@dpkg-buildpackage debhelper dh-dkms libmnl-dev lintian@lintian
 	@tools/deb
@@ -200,4 +203,4 @@ help:			## show this text
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
-.PHONY: all modules product-modules test-modules headers tools selftests arm64 install install-modules install-tools deb host vm check fuzz demo demo-vm bench lint clean help FORCE
+.PHONY: all modules product-modules test-modules headers tools selftests arm64 install install-modules install-tools in-tree deb host vm check fuzz demo demo-vm bench lint clean help FORCE

@@ -59,7 +59,7 @@ endif
 endif
 KDIR    ?= /lib/modules/$(KVER)/build
 B       ?= $(CURDIR)/build/$(KVER)
-SRC     := Kbuild include net
+SRC     := Kbuild dkms.conf include net
 NEED    := tools/lab/packages
 # What a build needs: all of it in one go
 NEED_TOOLS := gcc@gcc libc6-dev libmnl-dev
@@ -98,7 +98,7 @@ product-modules: $(B)/.compat $(B)/.tree
 # Modules that only tests load, in a tree of their own: nothing installs them.
 test-modules: product-modules
 	@mkdir -p $(B)/tests
-	@cp -rsf $(addprefix $(CURDIR)/,Kbuild net selftests/modules) $(B)/tests/
+	@cp -rsf $(addprefix $(CURDIR)/,Kbuild dkms.conf net selftests/modules) $(B)/tests/
 	@ln -sfn ../include $(B)/tests/include
 	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests $(LAB_CC) TEST_TREE=m \
 		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules

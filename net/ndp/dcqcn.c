@@ -490,4 +490,5 @@ module_exit(dcqcn_module_exit);
 
 MODULE_DESCRIPTION("AF_NDP transport DCQCN: a rate on one path");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS("ndp-transport-dcqcn");

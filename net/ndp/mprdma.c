@@ -718,4 +718,5 @@ module_ndp_transport(mprdma_transport);
 
 MODULE_DESCRIPTION("AF_NDP transport MP-RDMA: a window over many paths");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS("ndp-transport-mprdma");

@@ -381,4 +381,5 @@ module_exit(netwire_module_exit);
 
 MODULE_DESCRIPTION("Emulated Ethernet cable");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS_RTNL_LINK(NETWIRE_KIND);

@@ -560,3 +560,4 @@ module_exit(sch_cee_exit);
 MODULE_ALIAS("net-sch-cee");
 MODULE_DESCRIPTION("Lossless (Converged Enhanced Ethernet) switch port");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);

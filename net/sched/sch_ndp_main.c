@@ -886,3 +886,4 @@ module_exit(sch_ndp_exit);
 MODULE_ALIAS("net-sch-ndp");
 MODULE_DESCRIPTION("NDP trimming switch port");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);

@@ -331,4 +331,5 @@ module_exit(zsw_module_exit);
 
 MODULE_DESCRIPTION("Lossless virtual switch");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS_RTNL_LINK(ZSW_KIND);

@@ -282,4 +282,5 @@ module_exit(zvnic_module_exit);
 
 MODULE_DESCRIPTION("Virtual NICs of a lossless virtual switch");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS_RTNL_LINK(ZVNIC_KIND);

@@ -236,4 +236,5 @@ module_exit(zvtap_module_exit);
 
 MODULE_DESCRIPTION("Ports of virtual machines on a lossless virtual switch");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PACKAGE_VERSION);
 MODULE_ALIAS_RTNL_LINK(ZVTAP_KIND);

@@ -8,8 +8,8 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_ingress act_gact cls_u32
-require_program python3
-tap_plan 87
+require_program python3 modinfo
+tap_plan 90
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -62,6 +62,15 @@ healthy "a host that has done nothing"
 is "a device with two addresses is looked at once" "$(grep -c '^pace' "$TMP/lines")" 1
 ip -n "${HOST[0]}" address del 10.66.0.1/24 dev eth0
 check "nothing is known of trimming" text_has trimming "hardly anything was transferred"
+
+# Another build is installed than that which runs: that is, in this mount namespace.
+refuse "what runs is what is installed" text_has module "is installed"
+LC_ALL=C sed 's/\(srcversion=\)./\1-/' "$(modinfo -n ndp)" >"$TMP/ndp.ko"
+in_ns "${HOST[0]}" sh -c 'mount --bind "$1" "$(modinfo -n ndp)" && ndp doctor' sh "$TMP/ndp.ko" \
+	>"$TMP/report"
+is "another build is installed: nothing is bad" $? 0
+check "another build is installed: it is noted" grep "^note  module .*is loaded, another build of" \
+	"$TMP/report"
 
 # The other end.
 found "nothing has made a socket there" answer "refuses UDP port $NDP_PORT" $there

@@ -149,6 +149,41 @@ static unsigned int ndp_port(void)
 
 /* The module */
 
+/* The first word of @f, which is closed by @end; empty if there is none. */
+static void word_of(FILE *f, int (*end)(FILE *f), char word[64])
+{
+	*word = '\0';
+	if (f && fscanf(f, "%63s", word) != 1)
+		*word = '\0';
+	if (f)
+		end(f);
+}
+
+/*
+ * Is what runs what is installed?  An installation leaves alone what is loaded.  Builds of the
+ * same version are told apart as well, by the sum of their sources, in which versions are not.
+ */
+static void check_loaded(void)
+{
+	static const char ask[] = "PATH=$PATH:/usr/sbin:/sbin modinfo -F %s ndp 2>/dev/null";
+	char command[N(ask) + 16], loaded[2][64], installed[2][64];
+	static const char *const what[] = { "version", "srcversion" };
+	unsigned int i;
+
+	for (i = 0; i < N(what); i++) {
+		snprintf(command, sizeof(command), "/sys/module/ndp/%s", what[i]);
+		word_of(fopen(command, "r"), fclose, loaded[i]);
+		snprintf(command, sizeof(command), ask, what[i]);
+		word_of(popen(command, "r"), pclose, installed[i]);
+	}
+	if (!*installed[1] ||
+	    (!strcmp(loaded[0], installed[0]) && !strcmp(loaded[1], installed[1])))
+		return;
+	say("module", NOTE, "modprobe -r ndp_mprdma ndp_dcqcn ndp\nmodprobe ndp",
+	    "ndp %s is loaded, %s%s is installed: it is taken once no socket is left", loaded[0],
+	    strcmp(loaded[0], installed[0]) ? "" : "another build of ", installed[0]);
+}
+
 static bool check_module(void)
 {
 	int s = socket(AF_NDP, SOCK_STREAM, 0);
@@ -157,6 +192,7 @@ static bool check_module(void)
 	if (s >= 0) {
 		close(s);
 		say("module", GOOD, NULL, "AF_NDP is there, UDP port %u is its own", ndp_port());
+		check_loaded();
 		return true;
 	}
 	switch (errno) {

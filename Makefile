@@ -161,7 +161,7 @@ install-tools: tools
 	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux
 
 in-tree:		## put the modules' source into a kernel's (KERNEL=directory)
-	@tools/in-tree $(KERNEL)
+	@tools/in-tree "$(KERNEL)"
 
 deb:			## Debian packages, in build/deb: modules by DKMS, tools, headers, documents
 	@$(NEED) make@make dpkg-dev@dpkg-buildpackage debhelper dh-dkms libmnl-dev lintian@lintian

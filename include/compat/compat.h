@@ -13,6 +13,11 @@
 
 #include <generated/ndp_compat.h>
 
+/* In a kernel tree it is the kernel that has a version. */
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION	"in-tree"
+#endif
+
 #ifndef COMPAT_HAVE_HRTIMER_SETUP
 #define hrtimer_setup(timer, fn, clock, mode)				\
 do {									\

@@ -10,7 +10,7 @@
 
 require_module ndp sch_ndp netwire
 require_program python3 setpriv
-tap_plan 52
+tap_plan 54
 
 # watch NAME NS [OPTION...] [-- EVENT...]: what is monitored goes to $TMP/NAME, its process to $PID
 watch() {
@@ -65,6 +65,8 @@ serve "$H1" -n 1 5000
 check "a transfer" fetch "$H0" -s 1000000 10.0.0.2 5000
 check "its end" served
 check "both have ended" wait_for 20 quiet "$H0" "$H1"
+# Time does not go on before all has been read.
+sleep 1
 mine='pport=5000, peer="10.0.0.2", local="10.0.0.1", role="initiator"'
 theirs='lport=5000, peer="10.0.0.1", local="10.0.0.2", role="acceptor"'
 is "one open" "$(of h0 "len(are('open', $mine))")" 1
@@ -196,6 +198,7 @@ tc -n "${LEAF[0]}" qdisc replace dev u0 root ndp || die "no port"
 check "and come back" wait_for 20 says_all paths 'len(are("path-back", of="data")) > 0'
 check "every byte through the fabric" flow_end
 check "nothing is on its way" wait_for 20 quiet "${HOST[0]}" "${HOST[1]}"
+sleep 1
 in_ns "${HOST[0]}" ndp -j path live >"$TMP/live"
 is "those that are out are those that did not come back" "$(of paths '[
 	sum({"path-out": 1, "path-back": -1}.get(x["event"], 0) for x in e
@@ -211,3 +214,14 @@ is "and addresses" "$(of paths "{(x['local'], x['peer'], x['via']) for x in e}")
 is "out for some time" "$(of paths "all(x['out_us'] > 0 for x in are('path-out'))")" True
 is "for losses" "$(of paths "all(x['for'] == 'losses' for x in are('path-out', of='data'))")" True
 say "$(tail -n 3 "$TMP/paths")"
+
+# With the module the group of listeners goes.
+watch gone "${HOST[0]}" monitor
+wait_for 20 grep -q '^ *[0-9a-f]* 16 *[0-9]' "/proc/$PID/net/netlink" || die "no listener"
+for ns in "${NAMESPACES[@]}"; do
+	ip netns del "$ns"
+done
+NAMESPACES=()
+check "the module goes" wait_for 20 modprobe -qr sch_ndp ndp
+wait "$PID"
+is "and who has listened is told" "$? $(cat "$TMP/gone.err")" "1 ndp: module ndp was unloaded"

@@ -39,6 +39,7 @@ struct event {
 struct watching {
 	char	**names;	/* that are wanted; none: all */
 	bool	times;
+	__u16	family;		/* generic netlink's number of AF_NDP */
 };
 
 static bool is_wanted(const struct watching *w, __u32 event)
@@ -219,13 +220,29 @@ static void print_event(const struct event *e)
 		printf(" packets %u", e->packets);
 }
 
+/* With its module a family goes from its groups, and no event would come any more. */
+static void on_control(const struct nlmsghdr *nlh, __u16 family)
+{
+	const struct genlmsghdr *gh = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr;
+
+	if (gh->cmd != CTRL_CMD_DELFAMILY)
+		return;
+	mnl_attr_for_each(attr, nlh, sizeof(*gh))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
+		    mnl_attr_get_u16(attr) == family)
+			errx(EXIT_FAILURE, "module ndp was unloaded");
+}
+
 static int on_event(const struct nlmsghdr *nlh, void *data)
 {
 	const struct genlmsghdr *gh = mnl_nlmsg_get_payload(nlh);
 	struct watching *w = data;
 	struct event e;
 
-	if (gh->cmd != NDP_CMD_EVENT)
+	if (nlh->nlmsg_type == GENL_ID_CTRL)
+		on_control(nlh, w->family);
+	if (nlh->nlmsg_type != w->family || gh->cmd != NDP_CMD_EVENT)
 		return MNL_CB_OK;
 	read_event(nlh, &e);
 	if (e.lost)
@@ -259,6 +276,8 @@ static void check_wanted(char **names)
 
 static void join(struct netlink *g)
 {
+	/* The first group is of who comes and goes. */
+	__u32 control = GENL_ID_CTRL;
 	int size = BUFFER;
 
 	open_ndp(g);
@@ -267,7 +286,8 @@ static void join(struct netlink *g)
 	/* The second is for those without privilege, and may give less. */
 	if (setsockopt(mnl_socket_get_fd(g->nl), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(mnl_socket_get_fd(g->nl), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	if (mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP, &g->events, sizeof(g->events)))
+	if (mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP, &control, sizeof(control)) ||
+	    mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP, &g->events, sizeof(g->events)))
 		err(EXIT_FAILURE, "events");
 }
 
@@ -285,6 +305,7 @@ void do_monitor(char **args, bool times)
 
 	check_wanted(args);
 	join(&g);
+	w.family = g.family;
 	for (;;) {
 		n = mnl_socket_recvfrom(g.nl, buf, sizeof(buf));
 		if (n < 0 && errno == ENOBUFS)

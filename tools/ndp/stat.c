@@ -136,6 +136,9 @@ static void print_rates(char **names, const struct sample *was, const struct sam
 
 	printf(json ? "{\"seconds\":%.6f,\"counters\":{" : "# %.3f s\n", seconds);
 	for (i = 0; i < is->n && i < was->n; i++) {
+		/* Another module may have been loaded meanwhile. */
+		if (strcmp(is->counter[i].name, was->counter[i].name))
+			continue;
 		change = is->counter[i].value - was->counter[i].value;
 		if (wanted(names, is->counter[i].name) && (change || zeros || *names))
 			print_rate(&is->counter[i], change, seconds, !n++);

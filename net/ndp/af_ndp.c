@@ -25,6 +25,7 @@
 #include <uapi/linux/ndp_netlink.h>
 #include "call.h"
 #include "device.h"
+#include "event.h"
 #include "path_table.h"
 #include "transport.h"
 
@@ -447,6 +448,7 @@ static int __net_init ndp_net_init(struct net *net)
 	ndp_tomb_net_init(nn);
 	ndp_cookie_net_init(nn);
 	ndp_verify_net_init(nn);
+	ndp_event_net_init(net);
 	err = ndp_path_table_init(nn);
 	if (err)
 		return err;
@@ -494,6 +496,7 @@ static void __net_exit ndp_net_exit(struct net *net)
 	ndp_peer_net_exit(nn);
 	ndp_path_table_exit(nn);
 	ndp_verify_net_exit(nn);
+	ndp_event_net_exit(nn);
 	ndp_stat_net_exit(net);
 }
 

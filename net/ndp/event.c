@@ -4,16 +4,18 @@
  *
  * Connections that begin and end, paths that are left out and come back, timeouts, and floods of
  * openings.  They come by a multicast group of generic netlink in the namespace that they are of.
- * While nobody listens an event costs a look at a bitmap.
+ * While nobody on this machine listens an event costs a look at a bitmap: whether it is in this
+ * namespace that somebody does is known when the message is sent.
  *
  * Everybody may listen, as everybody may list sockets (diag.c) and paths (netlink.c): an event
  * names what these show and no more, so it has no id of a connection, no mark and no user.
  * A bound, NDP_EVENTS_RATE, keeps a listener without privilege from making the host work for each
  * packet of a flood.  What is beyond it, or finds no memory, is counted, and the next event says
- * how many there were.
+ * how many there were.  A flood, which is told of once a second, has its place beside the others.
  *
  * Called from all layers, as tracepoints are, under the locks of connections and peers and with
- * softirqs off; it calls none of them, and what is woken up does not either.
+ * softirqs off; it calls none of them.  A message is written there and sent by a worker: that
+ * walks all of the machine's listeners of generic netlink, and anybody may add to these.
  *
  * Non-goals: single packets (trace.h).
  */
@@ -32,6 +34,8 @@
 const struct genl_multicast_group ndp_event_group = {
 	.name = NDP_GENL_EVENTS,
 };
+
+static struct workqueue_struct *ndp_event_wq;
 
 /* An event that is being written. */
 struct ndp_event_msg {
@@ -94,7 +98,8 @@ static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_e
 		return false;
 	nn = ndp_pernet(net);
 	m->net = net;
-	m->skb = ndp_event_due(nn) ? genlmsg_new(NDP_EVENT_SIZE, GFP_ATOMIC | __GFP_NOWARN) : NULL;
+	m->skb = event == NDP_EVENT_FLOOD || ndp_event_due(nn) ?
+		 genlmsg_new(NDP_EVENT_SIZE, GFP_ATOMIC | __GFP_NOWARN) : NULL;
 	if (!m->skb) {
 		ndp_event_lost(net, 1);
 		return false;
@@ -111,14 +116,56 @@ static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_e
 /* @err: not all attributes had room */
 static void ndp_event_end(struct ndp_event_msg *m, int err)
 {
-	if (WARN_ON_ONCE(err)) {
+	struct ndp_net *nn = ndp_pernet(m->net);
+
+	if (WARN_ON_ONCE(err) || skb_queue_len_lockless(&nn->events) > NDP_EVENTS_BURST) {
 		nlmsg_free(m->skb);
 		ndp_event_lost(m->net, m->lost + 1);
 		return;
 	}
 	genlmsg_end(m->skb, m->hdr);
-	/* A listener that is too slow is told so by its own socket. */
-	genlmsg_multicast_netns(&ndp_genl, m->net, m->skb, 0, 0, GFP_ATOMIC | __GFP_NOWARN);
+	skb_queue_tail(&nn->events, m->skb);
+	queue_work(ndp_event_wq, &nn->event_work);
+}
+
+/* A listener that is too slow is told so by its own socket. */
+static void ndp_event_work(struct work_struct *work)
+{
+	struct ndp_net *nn = container_of(work, struct ndp_net, event_work);
+	struct sk_buff *skb;
+
+	while ((skb = skb_dequeue(&nn->events))) {
+		genlmsg_multicast_netns(&ndp_genl, nn->net, skb, 0, 0, GFP_KERNEL);
+		cond_resched();
+	}
+}
+
+void ndp_event_net_init(struct net *net)
+{
+	struct ndp_net *nn = ndp_pernet(net);
+
+	nn->net = net;
+	skb_queue_head_init(&nn->events);
+	INIT_WORK(&nn->event_work, ndp_event_work);
+}
+
+/* Context: no socket is left in the namespace, and no packet is being received. */
+void ndp_event_net_exit(struct ndp_net *nn)
+{
+	cancel_work_sync(&nn->event_work);
+	skb_queue_purge(&nn->events);
+}
+
+int __init ndp_event_init(void)
+{
+	ndp_event_wq = alloc_workqueue("ndp_events", WQ_UNBOUND, 0);
+	return ndp_event_wq ? 0 : -ENOMEM;
+}
+
+/* Context: there is no socket; the family is registered, as messages may still be sent. */
+void ndp_event_exit(void)
+{
+	destroy_workqueue(ndp_event_wq);
 }
 
 static int ndp_event_put_hosts(struct sk_buff *skb, const struct ndp_sock *np)
@@ -139,12 +186,17 @@ static int ndp_event_put_conn(struct sk_buff *skb, const struct ndp_sock *np)
  * ndp_event_open - a connection begins
  * @np:		connection, its names known
  *
- * Context of this and those below: softirqs off, any spinlock of ours held.
+ * One that has ended before, since a packet found it, is not told of at all.
+ *
+ * Context of this and those below: np->lock held, softirqs off.
  */
-void ndp_event_open(const struct ndp_sock *np)
+void ndp_event_open(struct ndp_sock *np)
 {
 	struct ndp_event_msg m;
 
+	if (np->inet.sk.sk_state == TCP_CLOSE)
+		return;
+	np->told_open = true;
 	if (ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_OPEN))
 		ndp_event_end(&m, ndp_event_put_conn(m.skb, np));
 }
@@ -155,13 +207,15 @@ void ndp_event_open(const struct ndp_sock *np)
  * @abort:	before both sides had finished
  * @err:	what the application is told (positive errno), or 0
  */
-void ndp_event_close(const struct ndp_sock *np, bool abort, int err)
+void ndp_event_close(struct ndp_sock *np, bool abort, int err)
 {
 	struct ndp_event_msg m;
 
 	/* What was aborted may be disconnected, which changes nothing. */
-	if (np->inet.sk.sk_state == TCP_CLOSE ||
-	    !ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_CLOSE))
+	if (!np->told_open)
+		return;
+	np->told_open = false;
+	if (!ndp_event_begin(&m, sock_net(&np->inet.sk), NDP_EVENT_CLOSE))
 		return;
 	ndp_event_end(&m, ndp_event_put_conn(m.skb, np) ?:
 			  (abort ? nla_put_flag(m.skb, NDP_E_ABORT) : 0) ?:
@@ -212,11 +266,11 @@ void ndp_event_timeout(const struct ndp_sock *np, u32 packets)
 /* Has none been told of for a while?  Then this one is. */
 static bool ndp_event_flood_due(struct ndp_net *nn)
 {
-	u64 last = READ_ONCE(nn->flood_at), now = ktime_get_ns();
+	s64 last = atomic64_read(&nn->flood_at), now = ktime_get_ns();
 
 	if (last && now - last < NDP_EVENT_FLOOD_EACH)
 		return false;
-	return cmpxchg64(&nn->flood_at, last, now) == last;
+	return atomic64_try_cmpxchg(&nn->flood_at, &last, now);
 }
 
 /**

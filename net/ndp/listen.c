@@ -154,7 +154,9 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	NDP_INC(sock_net(lsk), PASSIVE_OPENS);
 	/* Only now: what two packets at once would open twice is opened once. */
 	trace_ndp_state(np, TCP_CLOSE, TCP_ESTABLISHED);
+	spin_lock_bh(&np->lock);
 	ndp_event_open(np);
+	spin_unlock_bh(&np->lock);
 	if (!ndp_backlog_fill(lsk, np)) {
 		ndp_backlog_release(lsk);
 		spin_lock_bh(&np->lock);

@@ -180,6 +180,8 @@ struct ndp_counters {
  * @event_at:	when all events that were told had been due at their rate, ktime_get_ns()
  * @flood_at:	when a flood was told of last, ktime_get_ns(); 0: never
  * @events_lost: events that the next one has to tell of
+ * @events:	messages that @event_work sends
+ * @net:	the namespace itself
  * @cookie_key:	secret of cookies
  * @cookie_floor: cookies of no later time are taken, by connection id; under
  *		@tomb_lock
@@ -237,8 +239,11 @@ struct ndp_net {
 	atomic64_t		rst_at;
 
 	atomic64_t		event_at;
-	u64			flood_at;
+	atomic64_t		flood_at;
 	atomic_t		events_lost;
+	struct sk_buff_head	events;
+	struct work_struct	event_work;
+	struct net		*net;
 
 	siphash_aligned_key_t	cookie_key;
 #define NDP_COOKIE_FLOORS 256

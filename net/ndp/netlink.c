@@ -588,10 +588,19 @@ struct genl_family ndp_genl __ro_after_init = {
 
 int __init ndp_netlink_init(void)
 {
-	return genl_register_family(&ndp_genl);
+	int err = ndp_event_init();
+
+	if (err)
+		return err;
+	err = genl_register_family(&ndp_genl);
+	if (err)
+		ndp_event_exit();
+	return err;
 }
 
+/* Context: there is no socket. */
 void ndp_netlink_exit(void)
 {
+	ndp_event_exit();
 	genl_unregister_family(&ndp_genl);
 }

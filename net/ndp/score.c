@@ -126,7 +126,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 	struct ndp_tally *sum = ndp_path_tally(peer, control);
 	u32 all, others, bad, others_bad;
 	u64 base = 0, most = NDP_OUT_MAX;
-	bool again;
+	bool again, used = s->state == NDP_PATH_USED;
 
 	if (s->state == NDP_PATH_OUT)
 		return;
@@ -150,7 +150,8 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 		ndp_path_leave_out(sum, s, max(NDP_OUT_RTTS * peer->srtt_ns, base), most);
 		s->silent = lost;
 		trace_ndp_path(np, control, i, NDP_PATH_IS_OUT);
-		ndp_event_path(np, control, i, true);
+		if (used)
+			ndp_event_path(np, control, i, true);
 	}
 	ndp_path_decay(peer, control);
 }
@@ -188,10 +189,18 @@ void ndp_path_good(struct ndp_sock *np, u16 number)
 /* Context: peer->lock held. */
 static void ndp_path_note_trimmed(struct ndp_sock *np, u16 i)
 {
-	np->peer->path[i].nacks++;
+	struct ndp_path *path = &np->peer->path[i];
+	bool data_out = path->data.state != NDP_PATH_USED;
+	bool control_out = path->control.state != NDP_PATH_USED;
+
+	path->nacks++;
 	if (ndp_entropy_trimmed(np->peer, i)) {
 		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
 		trace_ndp_path(np, false, i, NDP_PATH_IS_FRESH);
+		if (data_out)
+			ndp_event_path(np, false, i, false);
+		if (control_out)
+			ndp_event_path(np, true, i, false);
 	} else {
 		ndp_path_is_bad(np, false, i, false);
 	}

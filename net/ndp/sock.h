@@ -141,6 +141,8 @@ struct ndp_sock {
 	bool			hashed;
 	/** @acceptor: this end was opened by a packet */
 	bool			acceptor;
+	/** @told_open: an event was due when it began, and is when it ends (event.c) */
+	bool			told_open;
 	/** @answered: the peer was heard */
 	bool			answered;
 	/** @path_mask: what path numbers are masked with on the wire, random at the acceptor */

@@ -135,7 +135,8 @@ static const u16 ndp_drop_reasons[__NDP_STAT_MAX - NDP_STAT_DROP_SHORT] = {
 int ndp_drop(struct net *net, struct sk_buff *skb, enum ndp_stat reason)
 {
 	this_cpu_inc(ndp_pernet(net)->stats->v[reason]);
-	kfree_skb_reason(skb, ndp_drop_reasons[reason - NDP_STAT_DROP_SHORT]);
+	kfree_skb_reason(skb, ndp_drop_reasons[reason - NDP_STAT_DROP_SHORT] ?:
+			      SKB_DROP_REASON_NOT_SPECIFIED);
 	return 0;
 }
 

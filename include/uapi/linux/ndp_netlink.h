@@ -163,8 +163,8 @@ enum ndp_dev_attr {
  * enum ndp_event - what happened, NDP_E_EVENT
  * @NDP_EVENT_OPEN:	a connection begins: connect(), or a peer's first packet
  * @NDP_EVENT_CLOSE:	it is over
- * @NDP_EVENT_PATH_OUT:	a path is left out
- * @NDP_EVENT_PATH_BACK: it is in use again
+ * @NDP_EVENT_PATH_OUT:	a path is left out; that probes along it fail is not told
+ * @NDP_EVENT_PATH_BACK: it is in use again, or another of fresh entropy has its place
  * @NDP_EVENT_TIMEOUT:	packets were not answered in time, and are sent again
  * @NDP_EVENT_FLOOD:	a listener demands cookies of whoever opens a connection: too many have, and
  *			have not shown that they are where they say; once a second while it lasts

@@ -567,7 +567,7 @@ TEST_F_TIMEOUT(life, memory_of_a_receiving_namespace, 400)
 		/* Before the first is read they have sent more than has room. */
 		EXPECT_TRUE(i || wait_for_rise(FAR, "NoRoomIn", refused, 20));
 		most = receive_bytes(a, size);
-		/* Later ones are read as they come, and may hold nothing whenever that is looked at. */
+		/* Later ones are read as they come, and may hold nothing when that is looked at. */
 		EXPECT_GT(most, i ? -1 : 0);
 		EXPECT_LT(most, (256 << 10) + 4 * 20000);
 		close(a);

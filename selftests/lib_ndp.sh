@@ -321,3 +321,25 @@ incast_sums() {
 		between 0 $(($(port data_sent) + $(reassembled "${HOST[0]}") - got)) $late
 	is "every payload byte arrived" "$(ndp_stat "${HOST[0]}" DataBytesIn)" "$1"
 }
+
+TRACING=/sys/kernel/tracing
+# require_trace PATH: of tracefs; else all is skipped
+require_trace() {
+	[ -d $TRACING/events ] || mount -t tracefs trace $TRACING 2>"$TMP/err"
+	[ -d "$TRACING/$1" ] || skip_all "no tracefs, or no events: $(cat "$TMP/err")"
+}
+
+# A buffer of our own, $T: whoever else traces is not disturbed.
+trace_instance() {
+	T=$TRACING/instances/${TMP##*/}
+	mkdir "$T" || die "no instance of tracefs"
+	trap 'trace_end; lib_cleanup' EXIT
+	echo 8192 >"$T/buffer_size_kb"
+}
+trace_end() {
+	local code=$?
+
+	echo 0 >"$T/events/enable"
+	rmdir "$T"
+	return $code
+}

@@ -9,23 +9,10 @@
 
 require_module ndp sch_ndp netwire
 require_program python3
-TRACING=/sys/kernel/tracing
-[ -d $TRACING/events ] || mount -t tracefs trace $TRACING 2>"$TMP/err"
-[ -d $TRACING/events/skb/kfree_skb ] || skip_all "no tracefs, or no events: $(cat "$TMP/err")"
+require_trace events/skb/kfree_skb
 tap_plan 26
 
-# A buffer of our own: whoever else traces is not disturbed.
-T=$TRACING/instances/${TMP##*/}
-mkdir "$T" || die "no instance of tracefs"
-end() {
-	local code=$?
-
-	echo 0 >"$T/events/enable"
-	rmdir "$T"
-	return $code
-}
-trap 'end; lib_cleanup' EXIT
-echo 8192 >"$T/buffer_size_kb"
+trace_instance
 EVENT=$T/events/skb/kfree_skb
 # Counted in the kernel where it can.  Else each is read, for which it must say by itself where it
 # was: older ones have a number for that, and some show no reason.

@@ -9,23 +9,10 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_ndp
-TRACING=/sys/kernel/tracing
-[ -d $TRACING/events ] || mount -t tracefs trace $TRACING 2>"$TMP/err"
-[ -d $TRACING/events ] || skip_all "no tracefs, or no events: $(cat "$TMP/err")"
+require_trace events
 tap_plan 56
 
-# A buffer of our own: whoever else traces is not disturbed.
-T=$TRACING/instances/${TMP##*/}
-mkdir "$T" || die "no instance of tracefs"
-end() {
-	local code=$?
-
-	echo 0 >"$T/events/enable"
-	rmdir "$T"
-	return $code
-}
-trap 'end; lib_cleanup' EXIT
-echo 8192 >"$T/buffer_size_kb"
+trace_instance
 
 trace() { echo "$1" | tee "$T/events/ndp/enable" >"$T/events/sch_ndp/enable"; }
 # What has come since the last time is in $TMP/trace.

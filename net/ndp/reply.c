@@ -4,8 +4,8 @@
  *
  * They are made from the packet alone and never larger than it: a RST for whoever sends on
  * a connection that is gone, a COOKIE for an opening that has to prove its sender's
- * address (cookie.c), an ACK in the name of a tombstone (timewait.c; NDP paper, section
- * 3.2.2).  RSTs to strangers are limited in rate.
+ * address (cookie.c), an ACK or PULL in the name of a tombstone (timewait.c; NDP paper,
+ * section 3.2.2).  RSTs to strangers are limited in rate.
  *
  * Non-goals: packets of connections (xmit.c).
  */
@@ -18,7 +18,7 @@
  * ndp_send_reply - answer a packet for which there is no connection
  * @net:	namespace
  * @skb:	packet, transport header at UDP, NDP header behind
- * @type:	NDP_RST, NDP_ACK or NDP_COOKIE
+ * @type:	NDP_RST, NDP_ACK, NDP_PULL or NDP_COOKIE
  * @flags:	of the answer
  * @cookie:	of NDP_COOKIE; of NDP_RST the reason, as upper half; else 0
  *
@@ -65,6 +65,8 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 		NDP_INC(net, RST_OUT);
 	else if (type == NDP_ACK)
 		NDP_INC(net, ACK_OUT);
+	else if (type == NDP_PULL)
+		NDP_INC(net, PULL_OUT);
 	else
 		NDP_INC(net, COOKIE_OUT);
 	ndp_ip_send(net, NULL, out, &flow, NDP_DSCP_CONTROL);

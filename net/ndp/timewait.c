@@ -192,7 +192,9 @@ static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
  * @tomb:	its tombstone
  * @skb:	packet, transport header at UDP, NDP header behind
  *
- * What was received is acknowledged again, as its ACK may have been lost.
+ * What was received is acknowledged again, as its ACK may have been lost.  A peer that asks
+ * for leave to send takes something for missing that has arrived since, by an answer that was
+ * overtaken: a PULL acknowledges all.
  *
  * Context: softirq, RCU read side.
  */
@@ -213,6 +215,8 @@ void ndp_tomb_rcv(struct net *net, struct ndp_tombstone *tomb,
 		return;
 	if (tomb->aborted)
 		ndp_refuse(net, skb, NDP_REASON_NONE);
+	else if (type == NDP_PROBE && ntohl(nh->psn) == tomb->rcv_nxt)
+		ndp_send_reply(net, skb, NDP_PULL, NDP_F_LAST, 0);
 	else if (type != NDP_PROBE &&
 		 psn_before(ntohl(nh->psn), tomb->rcv_nxt))
 		ndp_send_reply(net, skb, NDP_ACK, NDP_F_LAST | NDP_F_AGAIN, 0);

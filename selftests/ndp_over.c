@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The peer has all, and its connection has ended; of the answers one was lost, and another was
+ * true no more when it came.  Who still asks hears from the peer's tombstone that all is there,
+ * whatever it asks, and ends in order.
+ *
+ * Both ends are the kernel's; the test carries their packets (middle.h).
+ */
+#include "middle.h"
+
+#define MTU		1280
+#define SIZE		1000	/* bytes */
+
+/* A packet arrives trimmed, then whole, and the sender hears of the first alone. */
+static bool doubling;
+static __u32 doubled;
+static unsigned int nacks, asked;
+
+/* Nothing that FAR says tells of more than the packet that it is about. */
+static bool tells_of_one(struct packet *p)
+{
+	struct header *h = ndp_of(p);
+	int type = ndp_type(p);
+
+	if (type == PULL)
+		return false;
+	if (type == ACK && ntohl(h->psn) == doubled)
+		return false;
+	if (type == NACK)
+		nacks++;
+	if (type == ACK || type == NACK)
+		h->flags &= ~HAS_PULL;
+	if (type == DATA || type == FIN)
+		h->flags &= ~CUM;
+	seal(p);
+	return true;
+}
+
+/* @over: its connection has ended, and what it says passes. */
+static bool over;
+
+static void carry(struct packet *p)
+{
+	struct packet whole = *p;
+
+	if (p->from == FAR && doubling && !over && !tells_of_one(p))
+		return;
+	if (p->from == NEAR && over)
+		asked += ndp_type(p) == PROBE;
+	if (p->from == NEAR && doubling && has_payload(p)) {
+		doubled = ntohl(ndp_of(p)->psn);
+		trim(p);
+		deliver(p, 100);
+		deliver(&whole, 200);
+		return;
+	}
+	deliver(p, 100);
+}
+
+FIXTURE(over)
+{
+	int	l, s, a;
+};
+
+FIXTURE_VARIANT(over)
+{
+	int	family;		/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(over, ip4) { 0 };
+FIXTURE_VARIANT_ADD(over, ip6) { 1 };
+
+FIXTURE_SETUP(over)
+{
+	char byte;
+
+	ASSERT_EQ(0, lay_middle(MTU));
+	meddle = carry;
+	world = &middle[variant->family];
+	self->l = new_socket(FAR, 0);
+	ASSERT_EQ(0, bind_to(self->l, FAR, port));
+	ASSERT_EQ(0, listen(self->l, 4));
+	self->s = new_socket(NEAR, 0);
+	ASSERT_EQ(0, connect_to(self->s, port));
+	ASSERT_EQ(1, send(self->s, "x", 1, 0));
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	self->a = accept(self->l, NULL, NULL);
+	ASSERT_LE(0, self->a);
+	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
+	ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
+	settle();
+}
+
+FIXTURE_TEARDOWN(over)
+{
+}
+
+TEST_F(over, who_waits_for_a_pull_hears_of_it)
+{
+	unsigned long long given_up = stat_of(NEAR, "GivenUp");
+	char out[SIZE], in[SIZE];
+	__u64 end;
+
+	memset(out, 'y', sizeof(out));
+	doubling = true;
+	ASSERT_EQ(SIZE, send(self->s, out, SIZE, 0));
+	close(self->s);
+	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
+	ASSERT_EQ(SIZE, recv(self->a, in, SIZE, MSG_WAITALL));
+	EXPECT_EQ(0, memcmp(in, out, SIZE));
+	close(self->a);
+	for (end = now_us() + patience(10) * 1000000ULL;
+	     !stat_of(FAR, "Tombstones") && now_us() < end;)
+		forward_packets(1000);
+	ASSERT_LT(0, stat_of(FAR, "Tombstones"));
+	EXPECT_LT(0, nacks);
+	over = true;
+	close(self->l);
+	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 10));
+	EXPECT_LT(0, asked);
+	EXPECT_EQ(given_up, stat_of(NEAR, "GivenUp"));
+}
+
+TEST_HARNESS_MAIN

@@ -14,7 +14,7 @@
 
 require_program python3 ndp_bench ethtool
 require_module ndp ndp_mprdma sch_cee
-tap_plan 41
+tap_plan 44
 
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
@@ -272,4 +272,58 @@ exact "one port: the queue that theory says, within 10 %" \
 exact "and all of its rate" true_of fixpoint "sum(x['gbps'] for x in f) > 0.98 * 9.336"
 exact "shared fairly" true_of fixpoint \
 	"sum(x['gbps'] for x in f) ** 2 / 8 / sum(x['gbps'] ** 2 for x in f) > 0.99"
+check "all connections end" wait_for 20 quiet "${HOST[@]}"
+for ns in "${NAMESPACES[@]}"; do
+	ip netns del "$ns"
+done
+NAMESPACES=()
+
+# Paths of 20, 40, 60 and 80 Gb/s whose ports mark by curves of their own are used so that all
+# mark the same share (section 3.2.1 and figure 5).  The queue of the slowest is the longest in
+# time: with the usual delta its packets would be late, and it would be used less than that.
+parameter slots 1024
+parameter delta 512
+HOSTS_Q="cee dscp 0-63:3 ring 200k"
+leaf_spine hosts=20 spines=4 leaves=2 rate=40gbit delay=1900ns hostq="$HOSTS_Q" \
+	switchq="$HOSTS_Q"
+for ns in "${HOST[@]}"; do
+	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=16 || die "no base_rtt_us"
+done
+for s in 0 1 2 3; do
+	ip -n "${LEAF[0]}" link set "u$s" type netwire rate $((20 * s + 20))gbit
+	ip -n "${SPINE[s]}" link set d1 type netwire rate $((20 * s + 20))gbit
+	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root cee dscp 0-63:3 ring 200k \
+		prio 3 ecn red min 30280 max 302800 probability "0.$((2 * s + 2))" || die "no RED"
+done
+matrix 0 {0-\>10,1-\>11,2-\>12,3-\>13,4-\>14,5-\>15,6-\>16,7-\>17,8-\>18,9-\>19}
+# Packets that left by each path, and how many of them marked
+passed() {
+	local s
+
+	for s in 0 1 2 3; do
+		tc -n "${LEAF[0]}" -j -s qdisc show dev "u$s" | python3 -SE -c '
+import json, sys
+p = json.load(sys.stdin)[0]["prio3"]
+print(p["sent"], p["marked"])'
+	done
+}
+bench marking -f "$TMP/matrix" -t 15 -w 10 &
+sleep 0.01
+passed >"$TMP/before"
+wait $!
+passed >"$TMP/after"
+shares() {
+	paste "$TMP/before" "$TMP/after" | awk '{ printf "%.4f ", ($4 - $2) / ($3 - $1) }'
+}
+say "marked $(shares), Gb/s $(of marking "round(sum(x['gbps'] for x in f), 1)")"
+exact "four paths: none marks 15 % more or less than all" awk -v shares="$(shares)" '
+	BEGIN {
+		n = split(shares, f)
+		for (i = 1; i <= n; i++)
+			sum += f[i]
+		for (i = 1; i <= n; i++)
+			bad += f[i] < 0.85 * sum / n || f[i] > 1.15 * sum / n
+		exit n != 4 || bad
+	}'
+exact "and all of their rate" true_of marking "sum(x['gbps'] for x in f) > 0.95 * 186.7"
 check "all connections end" wait_for 20 quiet "${HOST[@]}"

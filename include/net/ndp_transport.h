@@ -92,6 +92,11 @@ enum ndp_arrival {
  *		host's qdisc, ktime_get_ns(), 200 ms ahead at most; 0: at once.  No earlier
  *		than that of the packet before.  Obeyed by fq and by sch_ndp in mode host,
  *		ignored by others
+ * @asks:	shall a packet that leaves for the first time be answered?  With it, what arrives
+ *		whole and in order is answered only then, or by the PULL that tells of more
+ *		room (window.c); silence is asked about by PROBE, and no timeout is shorter than
+ *		200 ms.  The last packet that was written, and what is sent again, are answered
+ *		in any case.  Without it, or credit, each packet is, at once
  * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
  *		whether it is the last written (flags).  May set @pulled of it
  * @stalled:	packets are NACKed and nothing may leave.  Return: one was made lost, ask
@@ -152,6 +157,7 @@ struct ndp_transport {
 	bool	(*may_send)(const struct ndp_sock *np, enum ndp_send what, u32 len);
 	u16	(*pick_path)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	u64	(*not_before)(struct ndp_sock *np, u32 len);
+	bool	(*asks)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*sent)(struct ndp_sock *np, struct ndp_tx_cb *cb,
 			enum ndp_send what, u32 len);
 	bool	(*stalled)(struct ndp_sock *np);

@@ -17,7 +17,9 @@
  * (LAST), and a FIN are acknowledged at once, with all that wait; so are those that arrive
  * until the peer's first packet has, whose own ACK alone verifies our address (verify.c).
  * Trimmed packets are NACKed one by one: the sender acts upon each.  A transport without
- * credit is told of each packet by an ACK of its own, which is its clock.
+ * credit is told of each packet by an ACK of its own, which is its clock; or, where the sender
+ * says which packets are to be answered (@asks), of those alone, and of what comes beyond a
+ * gap, so that the gap is known to be one.
  *
  * Non-goals: ACKs delayed until there are several.
  */
@@ -143,6 +145,18 @@ static bool ndp_ack_may_ride(const struct ndp_sock *np, const struct ndphdr *nh)
 	return np->rcv_last && !ndp_has_gap(np);
 }
 
+/*
+ * Does the sender not ask for an answer?  It needs that to its first packet, whatever it says,
+ * and those to what came beyond a gap or has filled one.
+ */
+static bool ndp_ack_unasked(const struct ndp_sock *np, const struct ndphdr *nh)
+{
+	u32 psn = ntohl(nh->psn);
+
+	return np->tp->asks && nh->flags & NDP_F_LATER && !(nh->flags & NDP_F_LAST) &&
+	       psn != np->irs && psn + 1 == np->rcv_nxt && !ndp_has_gap(np);
+}
+
 /**
  * ndp_ack - acknowledge a packet that has arrived whole
  * @np:		connection
@@ -153,12 +167,14 @@ static bool ndp_ack_may_ride(const struct ndp_sock *np, const struct ndphdr *nh)
  */
 void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags)
 {
-	bool may = np->tp->credit && !flags;
+	bool may = ndp_has_later(np) && !flags;
 	bool ride = may && ndp_ack_may_ride(np, nh);
-	bool wait = may && !ride && ndp_ack_may_wait(np, nh);
+	bool wait = may && !ride && np->tp->credit && ndp_ack_may_wait(np, nh);
 	u32 psn = ntohl(nh->psn);
 	u16 path = ntohs(nh->path);
 
+	if (may && ndp_ack_unasked(np, nh))
+		return;
 	if (!ndp_ack_fits(np, psn))
 		ndp_ack_flush(np);
 	ndp_ack_add(np, psn);

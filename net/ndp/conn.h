@@ -54,6 +54,15 @@ static inline bool ndp_both_finished(const struct ndp_sock *np)
 	return ndp_fin_acked(np) && np->rcv_fin;
 }
 
+/*
+ * May an answer be late, or ride?  Then DATA has NDP_F_LATER and NDP_F_CUM where it has
+ * NDP_F_BOM and NDP_F_SYNC else.
+ */
+static inline bool ndp_has_later(const struct ndp_sock *np)
+{
+	return np->tp->credit || np->tp->asks;
+}
+
 /* Path numbers on the wire, see verify.c. */
 static inline __be16 ndp_path_to_wire(const struct ndp_sock *np, u16 path)
 {
@@ -171,10 +180,16 @@ static inline u64 ndp_waits_since(const struct ndp_sock *np, const struct ndp_tx
 	return ndp_has_order(np) ? max(cb->sent_at, np->rto_from) : cb->sent_at;
 }
 
-/* When it times out, or what the host refused is tried again; ktime_get_ns(). */
+/*
+ * When it times out, or what the host refused is tried again; ktime_get_ns().  Where not each
+ * packet is answered, the peer is asked first (PROBE), and what it does not have was sent long
+ * enough ago to be lost.
+ */
 static inline u64 ndp_timeout_at(const struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
-	return cb->local_drop ? cb->sent_at : ndp_waits_since(np, cb) + ndp_rto(np);
+	u64 least = np->tp->asks ? NDP_RTO_MAX : 0;
+
+	return cb->local_drop ? cb->sent_at : ndp_waits_since(np, cb) + max(ndp_rto(np), least);
 }
 
 /**

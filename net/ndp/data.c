@@ -80,8 +80,8 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 static void ndp_rcv_strip(struct ndp_sock *np, struct sk_buff *skb,
 			  const struct ndphdr *nh)
 {
-	/* NDP's own has other uses for the bits of a message's beginning. */
-	u8 begins = np->tp->credit ? 0 : nh->flags;
+	/* Who may answer late has other uses for the bits of a message's beginning. */
+	u8 begins = ndp_has_later(np) ? 0 : nh->flags;
 	bool fin = ndp_hdr_type(nh) == NDP_FIN;
 	u32 psn = ntohl(nh->psn);
 	unsigned int len = ntohs(nh->len);
@@ -157,7 +157,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
-	if (np->tp->credit && nh->flags & NDP_F_CUM) {
+	if (ndp_has_later(np) && nh->flags & NDP_F_CUM) {
 		ndp_rcv_riding(np, nh);
 		if (ndp_to_sk(np)->sk_state == TCP_CLOSE) {
 			ndp_drop(net, skb, NDP_STAT_DROP_CLOSED);

@@ -34,7 +34,8 @@
  * or acknowledged for two srtt (or a slack), a slack more and the time that an ACK may wait for the
  * peer's application, the packet that is in flight longest is sent again by another path,
  * NDP_TAIL_PROBES times until something is acknowledged.  Its ACK tells of the others.  A sender
- * that waits for pulls has nothing in flight and sends no probe.
+ * that waits for pulls has nothing in flight and sends no probe.  Where not each packet is
+ * answered (@asks) a PROBE asks instead (output.c).
  *
  * Cost: some comparisons for each ACK.  Packets are looked at only if something was acknowledged
  * that left a slack after them: they are lost, or at most NDP_ORDER_LOOKS an ACK are looked at
@@ -271,8 +272,8 @@ u64 ndp_tail_at(const struct ndp_sock *np)
 	const struct ndp_tx_cb *last;
 	u64 wait;
 
-	if (!ndp_has_order(np) || np->tail_probes == NDP_TAIL_PROBES || np->backoff || !srtt ||
-	    list_empty(&np->flight))
+	if (!ndp_has_order(np) || np->tp->asks || np->tail_probes == NDP_TAIL_PROBES ||
+	    np->backoff || !srtt || list_empty(&np->flight))
 		return U64_MAX;
 	/* What the host refused is at the head, and has a time of its own. */
 	if (list_first_entry(&np->flight, struct ndp_tx_cb, list)->local_drop)

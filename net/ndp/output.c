@@ -64,34 +64,38 @@ static bool ndp_qdisc_full(struct ndp_sock *np)
 }
 
 /*
- * May the ACK of a packet wait for what the peer's application sends upon it?  Not while
- * something waits for that ACK here: the window, the send buffer, a close that lingers, or
- * the limit on what an unverified peer is sent.
+ * May the ACK of a packet wait for what the peer's application sends upon it, or be left out if
+ * more follows?  Not while something waits for that ACK here: the window, the send buffer, a
+ * close that lingers, or the limit on what an unverified peer is sent.
  */
-static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *skb)
+static bool ndp_ack_may_tarry(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	const struct sock *sk = &np->inet.sk;
 	u32 window = min(np->iw * np->mss, np->snd_window);
 
-	if (!np->tp->credit || cb->rtx || !(cb->flags & NDP_F_LAST) ||
-	    ndp_is_unverified(np) || sock_flag(sk, SOCK_LINGER))
+	if (!ndp_has_later(np) || cb->rtx || ndp_is_unverified(np))
+		return false;
+	if (np->tp->asks && np->tp->asks(np, cb))
+		return false;
+	if (!(cb->flags & NDP_F_LAST))
+		return np->tp->asks;
+	if (sock_flag(sk, SOCK_LINGER))
 		return false;
 	return np->flight_bytes + skb->len + np->mss <= window && sk_stream_is_writeable(sk);
 }
 
-static u8 ndp_data_flags(const struct ndp_sock *np, const struct sk_buff *skb,
+static u8 ndp_data_flags(struct ndp_sock *np, const struct sk_buff *skb,
 			 bool pushed)
 {
 	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-	bool opening = ndp_to_sk((struct ndp_sock *)np)->sk_state ==
-		       TCP_SYN_SENT;
+	bool opening = ndp_to_sk(np)->sk_state == TCP_SYN_SENT;
 	u8 flags = cb->flags;
 
 	if (ndp_has_messages(np))
 		flags |= NDP_F_MSG;
-	/* NDP's own has other uses for these bits. */
-	if (np->tp->credit)
+	/* Whose answers may be late has other uses for these bits. */
+	if (ndp_has_later(np))
 		flags &= ~(NDP_F_BOM | NDP_F_SYNC);
 	if (cb->rtx)
 		flags |= NDP_F_RTX;
@@ -389,9 +393,10 @@ static bool ndp_output_one(struct ndp_sock *np)
 }
 
 /*
- * Does anything wait that only the peer's credit can release?  Before it has answered
- * that is not so: it may not know the connection, and would refuse the question.  What
- * an unverified peer may not be sent waits for the answer to a challenge.
+ * Does anything wait that only the peer's credit can release, or is something in flight that
+ * it need not answer by itself?  Before it has answered that is not so: it may not know the
+ * connection, and would refuse the question.  What an unverified peer may not be sent waits for
+ * the answer to a challenge.
  */
 static bool ndp_is_stuck(const struct ndp_sock *np)
 {
@@ -399,6 +404,8 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 
 	if (np->throttled || !np->answered || np->held_back)
 		return false;
+	if (np->tp->asks && np->flight_pkts)
+		return true;
 	return !list_empty(&np->rtx) || !list_empty(&np->lost) ||
 	       (skb && !ndp_held_back(np, skb)) ||
 	       (np->fin_queued && !np->fin_sent);

@@ -25,6 +25,8 @@ bool ndp_window_allows(const struct ndp_sock *np, enum ndp_send what, u32 len);
 void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			enum ndp_arrival how);
 void ndp_window_granted(struct ndp_sock *np, const struct ndphdr *nh);
+u32 ndp_window_promise(struct ndp_sock *np);
+void ndp_window_forget(struct ndp_sock *np);
 void ndp_window_tell(struct ndp_sock *np, u8 flags);
 void ndp_window_more(struct ndp_sock *np, bool room);
 
@@ -54,7 +56,7 @@ static inline u32 ndp_tp_window(struct ndp_sock *np)
 {
 	if (!np->tp->credit && (np->window_shut || ndp_must_verify(np)))
 		return 0;
-	return ndp_window(np);
+	return np->tp->asks ? ndp_window_promise(np) : ndp_window(np);
 }
 
 static inline void ndp_tp_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
@@ -166,6 +168,8 @@ static inline void ndp_tp_stamp(struct ndp_sock *np, struct ndphdr *nh)
 static inline void ndp_tp_probed(struct ndp_sock *np)
 {
 	np->window_shut = false;
+	if (np->tp->asks)
+		ndp_window_forget(np);
 	if (!np->tp->credit)
 		ndp_window_tell(np, 0);
 	if (np->tp->probed)

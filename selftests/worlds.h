@@ -285,14 +285,17 @@ static inline int shell(const char *format, ...)
 	return system(command);
 }
 
-/* NDP_TRANSPORT=name in the environment: all sockets of AF_NDP have that transport. */
+/*
+ * NDP_TRANSPORT=name in the environment: all sockets of AF_NDP have that transport, and one that
+ * needs lossless networks takes these for such.
+ */
 static inline int new_ns(void)
 {
 	const char *transport = getenv("NDP_TRANSPORT");
 
 	if (unshare(CLONE_NEWNET) || shell("ip link set lo up"))
 		return -1;
-	if (transport && shell("sysctl -qw net.ndp.transport=%s", transport))
+	if (transport && shell("sysctl -qw net.ndp.transport=%s net.ndp.lossless=1", transport))
 		return -1;
 	return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 }

@@ -76,6 +76,8 @@ enum ndp_arrival {
  *		mark it; each answer tells whether its packet was (NDP_F_ECE)
  * @echo:	an answer takes the path that has the number of its packet's: so a path has one
  *		round-trip time, and is slow or not.  Without it answers are sprayed
+ * @lossless:	it needs a network that drops nothing for want of room; elsewhere its connections
+ *		are refused (lossless.c)
  * @priv_size:	bytes used of ndp_sock.priv
  *
  * @init:	a connection has its paths and sizes; @start: number at which counters
@@ -149,6 +151,7 @@ struct ndp_transport {
 	bool	credit;
 	bool	ecn;
 	bool	echo;
+	bool	lossless;
 	u16	priv_size;
 
 	void	(*init)(struct ndp_sock *np, u32 start);

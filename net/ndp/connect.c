@@ -38,6 +38,22 @@ int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len)
 	       0 : -EAFNOSUPPORT;
 }
 
+/* A transport that needs a lossless network goes nowhere else. */
+static int ndp_connect_check(struct sock *sk, const struct net_device *dev)
+{
+	const struct ndp_transport *tp = ndp_sk(sk)->tp;
+	bool ok;
+
+	rcu_read_lock();
+	ok = ndp_lossless_ok(sock_net(sk), tp, dev);
+	rcu_read_unlock();
+	if (ok)
+		return 0;
+	net_info_ratelimited("ndp: %s is not known to be lossless, which transport %s needs (sysctl net.ndp.lossless)\n",
+			     dev->name, tp->name);
+	return -EPROTONOSUPPORT;
+}
+
 /* Route to the peer and choose the source address. */
 static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 			     __be16 dport)
@@ -51,11 +67,15 @@ static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 		.flags = inet_sk_flowi_flags(sk),
 	};
 	struct dst_entry *dst;
+	int err;
 
 	dst = ndp_ip_route(sock_net(sk), sk, &flow);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
+	err = ndp_connect_check(sk, dst->dev);
 	dst_release(dst);
+	if (err)
+		return err;
 	ndp_set_names(sk, &flow.saddr, &flow.daddr, dport);
 	return 0;
 }

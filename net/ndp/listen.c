@@ -19,18 +19,23 @@
  * @lsk:	listener
  * @skb:	opening
  *
- * Context: softirq.
- * Return: transport, held; NULL if it is none that the listener takes.
+ * Context: softirq, RCU read side.
+ * Return: transport, held; NULL if it is none that the listener takes, or takes by that device.
  */
 const struct ndp_transport *
 ndp_listen_transport(const struct sock *lsk, const struct sk_buff *skb)
 {
 	u32 accepts = READ_ONCE(ndp_sk(lsk)->accepts) ?: U32_MAX;
 	unsigned int id = ndp_hdr_transport(ndp_hdr(skb));
+	const struct ndp_transport *tp;
 
 	if (id >= NDP_TRANSPORT_IDS || !(accepts & BIT(id)))
 		return NULL;
-	return ndp_transport_by_id(id);
+	tp = ndp_transport_by_id(id);
+	if (!tp || ndp_lossless_ok(sock_net(lsk), tp, skb->dev))
+		return tp;
+	ndp_transport_put(tp);
+	return NULL;
 }
 
 static struct ndp_sock *ndp_child_alloc(struct sock *lsk,

@@ -159,6 +159,7 @@ struct ndp_counters {
  * @rst_rate:	RSTs to strangers a second, 0: without bound
  * @amplification: bytes that an unverified peer is sent for each of its own, 0: no bound
  * @tombs_max:	bound of @tombs
+ * @lossless:	the networks behind all its devices drop nothing for want of room
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
  * @transport:	of new sockets, held
@@ -216,6 +217,7 @@ struct ndp_net {
 	int			rst_rate;
 	int			amplification;
 	int			tombs_max;
+	int			lossless;
 	int			udp_port;
 	int			base_rtt_us;
 	int			qdisc_us;

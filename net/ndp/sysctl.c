@@ -34,6 +34,9 @@
  *			as many, what arrives opens another by a cookie only
  * net.ndp.peers_max	hosts whose paths and round-trip time are remembered while no
  *			connection goes there, for a minute (peer.c)
+ * net.ndp.lossless	1: the networks behind all devices drop nothing for want of room, so that
+ *			transports may open connections that need such networks; 0, the default:
+ *			only those of which that shows (lossless.c)
  * net.ndp.transport	transport of new sockets; a module is loaded by its name
  * net.ndp.transports	which there are, read only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
@@ -78,6 +81,8 @@ static const int ndp_peers_min;
 static const int ndp_peers_max = 65536;
 static const int ndp_mem_min;
 static const int ndp_mem_max = INT_MAX;
+static const int ndp_lossless_min;
+static const int ndp_lossless_max = 1;
 static const int ndp_port_min = 1;
 static const int ndp_port_max = 65535;
 
@@ -168,6 +173,7 @@ static const struct ctl_table ndp_sysctls[] = {
 		       ndp_amplification_max),
 	NDP_SYSCTL_INT("tombstones_max", tombs_max, ndp_tombs_min, ndp_tombs_max),
 	NDP_SYSCTL_INT("peers_max", peers_max, ndp_peers_min, ndp_peers_max),
+	NDP_SYSCTL_INT("lossless", lossless, ndp_lossless_min, ndp_lossless_max),
 	{
 		.procname = "transport",
 		.data = (void *)offsetof(struct ndp_net, transport),
@@ -203,6 +209,7 @@ int ndp_sysctl_net_init(struct net *net)
 	nn->amplification = NDP_AMPLIFICATION;
 	nn->tombs_max = NDP_TOMBSTONES_MAX;
 	nn->peers_max = NDP_PEERS_MAX;
+	nn->lossless = 0;
 	nn->udp_port = NDP_UDP_PORT;
 
 	/* Older kernels need an empty entry at the end of the table. */

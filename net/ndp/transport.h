@@ -20,6 +20,10 @@ void ndp_transport_exit(void);
 void ndp_transport_net_init(struct ndp_net *nn);
 void ndp_transport_net_exit(struct ndp_net *nn);
 
+/* lossless.c */
+bool ndp_lossless_ok(const struct net *net, const struct ndp_transport *tp,
+		     const struct net_device *dev);
+
 /* window.c */
 bool ndp_window_allows(const struct ndp_sock *np, enum ndp_send what, u32 len);
 void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,

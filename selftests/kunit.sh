@@ -5,9 +5,10 @@
 # loaded on a kernel that has KUnit; their results are in debugfs.
 . "$(dirname "$0")/lib.sh"
 
-modules="ndp_test ndp_mprdma_test ndp_dcqcn_test sch_ndp_test sch_cee_test zswitch_test"
-suites="ndp_cookie ndp_dcqcn ndp_entropy ndp_mprdma ndp_mtu ndp_ooo ndp_order ndp_owed ndp_path"
-suites+=" ndp_psn ndp_pull ndp_rto ndp_score ndp_transport"
+modules="ndp_test ndp_mprdma_test ndp_dcqcn_test ndp_light_test sch_ndp_test sch_cee_test"
+modules+=" zswitch_test"
+suites="ndp_cookie ndp_dcqcn ndp_entropy ndp_light ndp_mprdma ndp_mtu ndp_ooo ndp_order"
+suites+=" ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_score ndp_transport ndp_window"
 suites+=" sch_cee_buffer sch_cee_config sch_cee_ecn sch_cee_ets sch_cee_pfc"
 suites+=" sch_cee_qcn_cp sch_cee_qcn_rp sch_cee_queue sch_cee_watch"
 suites+=" sch_ndp_trim sch_ndp_wrr"
@@ -28,7 +29,7 @@ planned() {
 [ -d $results ] || skip_all "this kernel has no KUnit"
 # shellcheck disable=SC2086
 modprobe -r -a $modules
-require_module ndp ndp_mprdma ndp_dcqcn sch_cee sch_ndp zswitch
+require_module ndp ndp_mprdma ndp_dcqcn ndp_light sch_cee sch_ndp zswitch
 before=$(ls $results)
 # shellcheck disable=SC2086
 require_module $modules

@@ -83,15 +83,19 @@ FIXTURE_VARIANT_ADD(again, mprdma) { 0, "mprdma" };
 FIXTURE_VARIANT_ADD(again, mprdma6) { 1, "mprdma" };
 FIXTURE_VARIANT_ADD(again, dcqcn) { 0, "dcqcn" };
 FIXTURE_VARIANT_ADD(again, dcqcn6) { 1, "dcqcn" };
+FIXTURE_VARIANT_ADD(again, light) { 0, "light" };
+FIXTURE_VARIANT_ADD(again, light6) { 1, "light" };
 
 FIXTURE_SETUP(again)
 {
 	char byte = 0;
 
-	shell("modprobe -qa ndp_mprdma ndp_dcqcn");
+	shell("modprobe -qa ndp_mprdma ndp_dcqcn ndp_light");
 	ASSERT_EQ(0, lay_middle(MTU));
 	meddle = carry;
 	world = &middle[variant->family];
+	ASSERT_TRUE(set_sysctl(NEAR, "lossless", 1));
+	ASSERT_TRUE(set_sysctl(FAR, "lossless", 1));
 	self->l = new_socket(FAR, 0);
 	ASSERT_EQ(0, bind_to(self->l, FAR, port));
 	ASSERT_EQ(0, listen(self->l, 4));

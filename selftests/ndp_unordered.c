@@ -154,6 +154,7 @@ FIXTURE_VARIANT_ADD(unordered, ip4) { 0, "mprdma", true };
 FIXTURE_VARIANT_ADD(unordered, ip6) { 1, "mprdma", true };
 FIXTURE_VARIANT_ADD(unordered, pulls) { 0, "ndp", false };
 FIXTURE_VARIANT_ADD(unordered, in_order_alone) { 0, "dcqcn", false };
+FIXTURE_VARIANT_ADD(unordered, late_answers) { 0, "light", false };
 
 static int socket_of(int end, const char *transport)
 {
@@ -176,9 +177,11 @@ static bool set_unordered(int s, int on)
 /* A connection that has taken something; its acceptor, which reads, has its listener's option. */
 FIXTURE_SETUP(unordered)
 {
-	shell("modprobe -a ndp_mprdma ndp_dcqcn");
+	shell("modprobe -a ndp_mprdma ndp_dcqcn ndp_light");
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
+	ASSERT_TRUE(set_sysctl(NEAR, "lossless", 1));
+	ASSERT_TRUE(set_sysctl(FAR, "lossless", 1));
 	self->l = socket_of(FAR, "ndp");
 	ASSERT_LE(0, self->l);
 	ASSERT_EQ(0, bind_to(self->l, FAR, port));

@@ -67,11 +67,11 @@
 
 enum proto {
 	PROTO_NDP, PROTO_TCP, PROTO_DCTCP, PROTO_MPTCP, PROTO_TFO, PROTO_MESSAGES, PROTO_MPRDMA,
-	PROTO_DCQCN, PROTOS
+	PROTO_DCQCN, PROTO_LIGHT, PROTOS
 };
 
 static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo", "messages",
-	"mprdma", "dcqcn" };
+	"mprdma", "dcqcn", "light" };
 
 enum role { LISTENER, SENDER, RECEIVER };
 
@@ -186,7 +186,7 @@ static void usage(FILE *to)
 	      "      --ports FILE      a line per port: NAMESPACE DEVICE GROUP; its qdisc's counters\n"
 	      "                        are summed by group\n"
 	      "  -p, --proto NAME      ndp (default), tcp, dctcp, mptcp, tfo (TCP Fast Open),\n"
-	      "                        messages (NDP, SOCK_SEQPACKET), mprdma or dcqcn\n"
+	      "                        messages (NDP, SOCK_SEQPACKET), mprdma, dcqcn, light\n"
 	      "  -f, --flows FILE      flows as \"SRC->DST id N start PS size BYTES proto NAME\"\n"
 	      "  -g, --generate WHAT   permutation, incast:N or random:N\n"
 	      "  -s, --size BYTES      of generated flows; suffix K or M; 0 (default): endless;\n"
@@ -510,10 +510,15 @@ static void sort_flows(void)
 
 /* Sockets */
 
+/* AF_NDP by another transport than the namespace's? */
+static bool by_transport(enum proto proto)
+{
+	return proto == PROTO_MPRDMA || proto == PROTO_DCQCN || proto == PROTO_LIGHT;
+}
+
 static bool over_ndp(enum proto proto)
 {
-	return proto == PROTO_NDP || proto == PROTO_MESSAGES || proto == PROTO_MPRDMA ||
-	       proto == PROTO_DCQCN;
+	return proto == PROTO_NDP || proto == PROTO_MESSAGES || by_transport(proto);
 }
 
 /* TCP's kinds have one space of ports, and so have AF_NDP's. */
@@ -549,7 +554,7 @@ static int new_socket(const struct host *h, enum proto proto)
 	if (proto == PROTO_TFO &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one)))
 		err(EXIT_FAILURE, "fast open");
-	if ((proto == PROTO_MPRDMA || proto == PROTO_DCQCN) &&
+	if (by_transport(proto) &&
 	    setsockopt(fd, SOL_NDP, NDP_TRANSPORT, proto_names[proto], strlen(proto_names[proto])))
 		err(EXIT_FAILURE, "transport %s", proto_names[proto]);
 	if (over_ndp(proto) && opt.message &&

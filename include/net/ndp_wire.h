@@ -129,8 +129,8 @@ enum ndp_type {
  * @NDP_F_RTX:	retransmission; no RTT sample may be taken from its answer,
  *		which echoes the flag
  * @NDP_F_BOUNCED: a full header queue returned this header to its sender
- * @NDP_F_SYNC:	DATA of all transports but NDP's: deliver the message that begins here behind
- *		all before it
+ * @NDP_F_SYNC:	DATA of all transports but NDP's and TCPlight: deliver the message that begins
+ *		here behind all before it
  * @NDP_F_ECE:	ACK, NACK: DATA's IP header arrived with Congestion Experienced
  * @NDP_F_BOM:	the bit of NDP_F_ECE in the same: first packet of a message
  * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
@@ -140,8 +140,9 @@ enum ndp_type {
  *		to be accepted by one that listens for such
  * @NDP_F_AGAIN: the bit of NDP_F_SYNC in ACK and NACK: an answer to this number has left before,
  *		so that an earlier transmission of the packet has arrived
- * @NDP_F_LATER: the bit of NDP_F_ECE in NDP's own DATA and FIN: nobody waits for the ACK, it
- *		may ride on what you send next
+ * @NDP_F_LATER: the bit of NDP_F_ECE in DATA and FIN of NDP's own and of TCPlight: nobody waits
+ *		for the ACK, it may ride on what you send next.  Of TCPlight's without
+ *		NDP_F_LAST: there need not be one
  * @NDP_F_CUM:	the bit of NDP_F_SYNC in the same: such an ACK rides here; @window is the PSN
  *		below which all of yours have arrived
  */

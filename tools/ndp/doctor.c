@@ -179,7 +179,7 @@ static void check_loaded(void)
 	if (!*installed[1] ||
 	    (!strcmp(loaded[0], installed[0]) && !strcmp(loaded[1], installed[1])))
 		return;
-	say("module", NOTE, "modprobe -r ndp_mprdma ndp_dcqcn ndp\nmodprobe ndp",
+	say("module", NOTE, "modprobe -r ndp_mprdma ndp_dcqcn ndp_light ndp\nmodprobe ndp",
 	    "ndp %s is loaded, %s%s is installed: it is taken once no socket is left", loaded[0],
 	    strcmp(loaded[0], installed[0]) ? "" : "another build of ", installed[0]);
 }

@@ -76,7 +76,8 @@
  *		socket is made ("ndp" unless that was changed), and an accepted socket's is the
  *		initiator's.  Its module is loaded, ndp-transport-NAME, if the caller has
  *		CAP_NET_ADMIN.  ENOENT if there is none of that name, EISCONN from connect() on,
- *		until the socket is disconnected.
+ *		until the socket is disconnected.  A connect() by one that needs a lossless
+ *		network (light) gives EPROTONOSUPPORT where none is known (net.ndp.lossless).
  * NDP_ACCEPT		get, set; string of at most NDP_ACCEPT_MAX bytes, names with spaces between
  *		them: of a listener, transports whose connections it accepts; an initiator
  *		with another gets EPROTONOSUPPORT.  By default, and again with " ", all that
@@ -85,7 +86,7 @@
  *			whether those before it are there or not; each is read once, and whole.  It
  *			is this end's own, and may be changed at any time.  Messages of more than
  *			NDP_UNORDERED_MAX packets stay in order, and so do all if the connection's
- *			transport is NDP's own, or keeps packets in order (dcqcn).  EOPNOTSUPP for
+ *			transport is NDP's own, or keeps packets in order (dcqcn, light).  EOPNOTSUPP for
  *			streams.  Accepted sockets have their listener's.
  */
 #define NDP_INFO		1

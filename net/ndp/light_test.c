@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: behind which packets TCPlight asks for an answer.
+ */
+#include <kunit/test.h>
+#include "light.c"
+
+#define MSS	1000
+
+/* A connection that begins at @start, whose peer has promised so many packets. */
+static struct ndp_sock *light_test_sock(struct kunit *test, u32 start, u32 packets)
+{
+	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
+	struct light *light;
+
+	KUNIT_ASSERT_NOT_NULL(test, np);
+	light = ndp_transport_priv(np);
+	light->asked = start;
+	np->window_cum = start;
+	np->mss = MSS;
+	np->snd_window = packets * MSS;
+	np->inet.sk.sk_sndbuf = INT_MAX;
+	return np;
+}
+
+/* How many packets from @psn on leave until one asks, at most 10000. */
+static int light_test_until(struct ndp_sock *np, u32 psn)
+{
+	struct ndp_tx_cb cb = { .psn = psn };
+	int n;
+
+	for (n = 1; n < 10000 && !light_asks(np, &cb); n++)
+		cb.psn++;
+	return n;
+}
+
+/* Half of what was promised, and the last of it, also where numbers wrap. */
+static void light_test_promise(struct kunit *test)
+{
+	struct ndp_sock *np = light_test_sock(test, U32_MAX - 20, 100);
+
+	KUNIT_EXPECT_EQ(test, 50, light_test_until(np, U32_MAX - 20));
+	KUNIT_EXPECT_EQ(test, 50, light_test_until(np, 29));
+	/* Nothing more fits. */
+	KUNIT_EXPECT_EQ(test, 1, light_test_until(np, 79));
+}
+
+/* A connection begins with one packet, which asks. */
+static void light_test_first(struct kunit *test)
+{
+	struct ndp_sock *np = light_test_sock(test, 7, 1);
+
+	KUNIT_EXPECT_EQ(test, 1, light_test_until(np, 7));
+}
+
+/* What the peer has told of by itself need not be asked for. */
+static void light_test_told(struct kunit *test)
+{
+	struct ndp_sock *np = light_test_sock(test, 0, 100);
+	struct ndp_tx_cb cb = { };
+
+	for (; cb.psn < 49; cb.psn++)
+		KUNIT_EXPECT_FALSE(test, light_asks(np, &cb));
+	np->window_cum = 40;
+	KUNIT_EXPECT_EQ(test, 41, light_test_until(np, 49));
+}
+
+/* A reader that is slow makes little room, but what was promised once is still the measure. */
+static void light_test_slow(struct kunit *test)
+{
+	struct ndp_sock *np = light_test_sock(test, 0, 100);
+
+	KUNIT_EXPECT_EQ(test, 50, light_test_until(np, 0));
+	np->window_cum = 50;
+	np->snd_window = 25 * MSS;
+	KUNIT_EXPECT_EQ(test, 25, light_test_until(np, 50));
+}
+
+/* A send buffer smaller than the promise, and a promise beyond what the numbers allow. */
+static void light_test_bounds(struct kunit *test)
+{
+	struct ndp_sock *np = light_test_sock(test, 0, 100);
+
+	np->inet.sk.sk_sndbuf = 40 * MSS;
+	KUNIT_EXPECT_EQ(test, 10, light_test_until(np, 0));
+	np = light_test_sock(test, 0, 100000);
+	KUNIT_EXPECT_EQ(test, NDP_MAX_WINDOW / 2, light_test_until(np, 0));
+}
+
+static struct kunit_case light_cases[] = {
+	KUNIT_CASE(light_test_promise),
+	KUNIT_CASE(light_test_first),
+	KUNIT_CASE(light_test_told),
+	KUNIT_CASE(light_test_slow),
+	KUNIT_CASE(light_test_bounds),
+	{}
+};
+
+static struct kunit_suite light_suite = {
+	.name = "ndp_light",
+	.test_cases = light_cases,
+};
+
+kunit_test_suite(light_suite);

@@ -47,6 +47,7 @@ static void usage(FILE *to)
 	      "                       milliseconds (200); listeners take both\n"
 	      "  -e, --except=LIST    ports and networks that stay TCP: 22,8000-8080,10.9.0.0/16,::1\n"
 	      "  -z, --zero-rtt       connect() waits for no answer\n"
+	      "  -t, --transport=NAME of NDP's sockets, in place of net.ndp.transport\n"
 	      "  -c, --config=FILE    settings, in place of " SETTINGS_FILE "\n"
 	      "  -v, --verbose        say each decision on standard error\n"
 	      "  -h, --help           show this text\n"
@@ -91,13 +92,14 @@ static void parse(int argc, char **argv)
 		{ "fallback", optional_argument, NULL, 'f' },
 		{ "except", required_argument, NULL, 'e' },
 		{ "zero-rtt", no_argument, NULL, 'z' },
+		{ "transport", required_argument, NULL, 't' },
 		{ "config", required_argument, NULL, 'c' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
-	const char *shorts = "+f::e:zc:vhV", *config = NULL;
+	const char *shorts = "+f::e:zt:c:vhV", *config = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, shorts, options, NULL)) != -1) {
@@ -128,6 +130,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'z':
 			add_setting("zero-rtt", NULL);
+			break;
+		case 't':
+			add_setting("transport", optarg);
 			break;
 		case 'v':
 			add_setting("verbose", NULL);

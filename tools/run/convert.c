@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +32,19 @@ void close_keeping_errno(int fd)
 	errno = err;
 }
 
+/* One that is not there leaves the namespace's, and one line says so. */
+static void set_transport(int fd)
+{
+	const char *name = settings()->transport;
+	char text[128];
+
+	if (!*name || !setsockopt(fd, SOL_NDP, NDP_TRANSPORT, name, strlen(name)))
+		return;
+	snprintf(text, sizeof(text), "transport %s: %s: NDP's sockets have the namespace's", name,
+		 strerror(errno));
+	warn_once(text);
+}
+
 /**
  * new_ndp - socket(AF_NDP)
  * @domain:	AF_INET or AF_INET6
@@ -51,6 +65,7 @@ int new_ndp(int domain, int type)
 			warn_once("no AF_NDP sockets (is the module ndp loaded?): TCP is used");
 		return fd;
 	}
+	set_transport(fd);
 	/* Programs expect a connect() that is refused to fail. */
 	if (!settings()->zero_rtt)
 		setsockopt(fd, SOL_NDP, NDP_SYNC_CONNECT, &on, sizeof(on));

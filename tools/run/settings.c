@@ -103,6 +103,14 @@ static bool parse_fallback(struct settings *s, const char *ms, char error[SETTIN
 	return true;
 }
 
+static bool parse_transport(struct settings *s, const char *name, char error[SETTINGS_ERROR])
+{
+	if (!name || strlen(name) >= sizeof(s->transport))
+		return wrong(error, "no name of a transport:", name ?: "");
+	snprintf(s->transport, sizeof(s->transport), "%s", name);
+	return true;
+}
+
 /* One statement, which is cut into words. */
 static bool parse_statement(struct settings *s, char *text, char error[SETTINGS_ERROR])
 {
@@ -125,6 +133,10 @@ static bool parse_statement(struct settings *s, char *text, char error[SETTINGS_
 		if (!parse_fallback(s, value, error))
 			return false;
 		value = value ? strtok_r(NULL, between, &state) : NULL;
+	} else if (!strcmp(word, "transport")) {
+		if (!parse_transport(s, value, error))
+			return false;
+		value = strtok_r(NULL, between, &state);
 	} else if (!strcmp(word, "zero-rtt")) {
 		s->zero_rtt = true;
 	} else if (!strcmp(word, "verbose")) {

@@ -6,6 +6,7 @@
  *	zero-rtt		connect() waits for no answer
  *	fallback [MS]		TCP to a destination that refuses NDP or is silent for so long
  *	except ITEM[,ITEM...]	ports and networks that stay TCP
+ *	transport NAME		of NDP's sockets, in place of net.ndp.transport
  *	verbose			say each decision
  */
 #ifndef NDP_RUN_SETTINGS_H
@@ -21,6 +22,7 @@
 /* The environment's variable by which ndp_run tells the library. */
 #define SETTINGS_VARIABLE	"NDP_RUN"
 
+#define TRANSPORT_MAX		16	/* a name and its end, as the kernel has it */
 #define FALLBACK_MS		200	/* without a number */
 #define FALLBACK_MS_MAX		60000
 #define EXCEPT_MAX		64
@@ -50,6 +52,7 @@ struct settings {
 	bool		zero_rtt;
 	bool		verbose;
 	int		fallback_ms;	/* 0: none */
+	char		transport[TRANSPORT_MAX];	/* "": the namespace's */
 	unsigned int	excepts;
 	struct except	except[EXCEPT_MAX];
 };

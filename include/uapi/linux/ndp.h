@@ -86,8 +86,8 @@
  *			whether those before it are there or not; each is read once, and whole.  It
  *			is this end's own, and may be changed at any time.  Messages of more than
  *			NDP_UNORDERED_MAX packets stay in order, and so do all if the connection's
- *			transport is NDP's own, or keeps packets in order (dcqcn, light).  EOPNOTSUPP for
- *			streams.  Accepted sockets have their listener's.
+ *			transport is NDP's own, or keeps packets in order (dcqcn, light).
+ *			EOPNOTSUPP for streams.  Accepted sockets have their listener's.
  */
 #define NDP_INFO		1
 #define NDP_IW			2

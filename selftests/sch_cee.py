@@ -504,6 +504,32 @@ def untrusted(forger):
     port("S", "pC", "trust yes", "change")
 
 
+def flood():
+    """C says any quanta, as fast as it can: packets wait or go, and none is lost."""
+    mode = "route"
+    build(mode)
+    ports("watchdog off" + ALL)
+    forger, sink = Forger(), Sink(mode)
+    before, said = counters("S", "pC")["prio3"], [0, 0]
+    flows = [Flow(mode, host, 3, n, 200).start() for n, host in enumerate(("A", "B"))]
+    while any(f.thread.is_alive() for f in flows) and sum(said) < 20000:
+        on = random.randrange(2)
+        forger.pfc(3, on and random.choice((1, 50, random.randrange(1, 2000))))
+        said[on] += 1
+    forger.pfc(3, 0)
+    same("flood: all was sent", [flow.finish() for flow in flows], [True] * 2)
+    wait_until(settled, "queues are empty", 120)
+    same("flood: each arrives, once", sorted(sink.read()) == sorted(flows[0].sent + flows[1].sent), True)
+    same("flood: no drop", [everywhere(3, "drop_" + why) for why in ("limit", "overflow", "watchdog")], [0] * 3)
+    x = counters("S", "pC")["prio3"]
+    same("flood: each frame was seen", [x["xoff_received"] - before["xoff_received"],
+                                        x["xon_received"] - before["xon_received"]], [said[1], said[0] + 1])
+    check("flood: %d times paused, %d ns in all" % (said[1], x["paused_ns"]), said[1] > 100 and x["paused_ns"])
+    forger.close()
+    sink.sock.close()
+    destroy()
+
+
 def watchdog():
     mode = "route"
     build(mode)
@@ -889,9 +915,9 @@ def unload():
     check("module unloads", not p.returncode, p.stdout)
 
 
-PARTS = (forwarding, headrooms, stacked, quanta, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq, fuzz)
+PARTS = (forwarding, headrooms, stacked, quanta, flood, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq, fuzz)
 # Results there will be
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 9 + 5 + 4 + 3 + 6 + 4 + 2 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 9 + 5 + 4 + 3 + 6 + 4 + 2 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

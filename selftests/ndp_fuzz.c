@@ -23,6 +23,7 @@
 
 #include <linux/netwire.h>
 #include <linux/ndp_netlink.h>
+#include <linux/pkt_sch_cee.h>
 #include <linux/pkt_sch_ndp.h>
 
 #define PAIRS		3
@@ -1030,7 +1031,30 @@ static void any_path(void)
 	tell(genl, nlh);
 }
 
-static void any_qdisc(int ifindex)
+static void put_any_of_ndp(struct nlmsghdr *nlh)
+{
+	put_any(nlh, below(__TCA_NDP_MAX + 2));
+}
+
+/* What is said of some of its priorities is a nest of its own, and half of the options. */
+static void put_any_of_cee(struct nlmsghdr *nlh)
+{
+	struct nlattr *nest;
+	int n = below(5);
+
+	if (one_in(2)) {
+		put_any(nlh, below(__TCA_CEE_MAX + 2));
+		return;
+	}
+	nest = mnl_attr_nest_start(nlh, TCA_CEE_PRIO);
+	if (!one_in(8))
+		mnl_attr_put_u8(nlh, TCA_CEE_PRIO_MASK, any());
+	while (n--)
+		put_any(nlh, below(__TCA_CEE_PRIO_MAX + 2));
+	mnl_attr_nest_end(nlh, nest);
+}
+
+static void any_qdisc(int ifindex, const char *kind, void (*put)(struct nlmsghdr *nlh))
 {
 	struct nlmsghdr *nlh = message(one_in(8) ? RTM_DELQDISC : RTM_NEWQDISC,
 				       NLM_F_CREATE | (one_in(2) ? NLM_F_REPLACE : 0));
@@ -1042,10 +1066,10 @@ static void any_qdisc(int ifindex)
 	tc->tcm_ifindex = ifindex;
 	tc->tcm_parent = TC_H_ROOT;
 	tc->tcm_handle = one_in(2) ? 0x10000 : 0;
-	mnl_attr_put_strz(nlh, TCA_KIND, "ndp");
+	mnl_attr_put_strz(nlh, TCA_KIND, kind);
 	nest = mnl_attr_nest_start(nlh, TCA_OPTIONS);
 	while (n--)
-		put_any(nlh, below(__TCA_NDP_MAX + 2));
+		put(nlh);
 	mnl_attr_nest_end(nlh, nest);
 	tell(route, nlh);
 }
@@ -1089,7 +1113,7 @@ static bool messages_round(__u64 n)
 			any_path();
 			break;
 		case 1:
-			any_qdisc(wire);
+			any_qdisc(wire, "ndp", put_any_of_ndp);
 			break;
 		default:
 			any_wire(wire);
@@ -1125,6 +1149,28 @@ TEST_F_TIMEOUT(fuzz, messages, LONG)
 	mnl_cb_run(buffer, len, 0, 0, find_family, NULL);
 	ASSERT_LT(0, ndp_family);
 	ASSERT_EQ(0, play("messages", messages_round, 60));
+}
+
+/* Both ends of a cable; tc shows what has come of it. */
+static bool ports_round(__u64 n)
+{
+	int i, ends[] = { if_nametoindex("w0"), if_nametoindex("w1") };
+
+	seed(n);
+	for (i = 0; i < 60; i++)
+		any_qdisc(ends[below(2)], "cee", put_any_of_cee);
+	return !shell("for dev in w0 w1; do tc -s -j qdisc show dev $dev >/dev/null || exit; done");
+}
+
+TEST_F_TIMEOUT(fuzz, ports, LONG)
+{
+	ASSERT_EQ(0, go_home());
+	shell("modprobe -qa netwire sch_cee");
+	ASSERT_EQ(0, shell("ip link add w0 type netwire peer name w1"));
+	ASSERT_EQ(0, shell("ip link set w0 up && ip link set w1 up"));
+	route = netlink(NETLINK_ROUTE);
+	ASSERT_NE(NULL, route);
+	ASSERT_EQ(0, play("ports", ports_round, 20));
 }
 
 TEST_HARNESS_MAIN

@@ -294,17 +294,21 @@ static int connect_from(int host, int id)
 	return s;
 }
 
-/* Let the next in and reset it.  Return: there was one soon. */
-static bool let_in_and_reset(int l)
+/* Let the next in and reset it, unless it is refused. */
+static void let_in_and_reset(int l)
 {
 	struct pollfd p = { .fd = l, .events = POLLIN };
-	int id;
+	int i, id;
 
-	if (poll(&p, 1, 300) != 1)
-		return false;
-	close_hard(let_in(l, &id));
-	return true;
+	for (i = 0; i < patience(10) * 100 && !stat_of(FAR, "DropMemory"); i++)
+		if (poll(&p, 1, 10) == 1) {
+			close_hard(let_in(l, &id));
+			return;
+		}
 }
+
+/* Seconds that a connection is remembered which was reset */
+#define LIFE	32
 
 /*
  * A peer whose connections are all reset has half of what room there is for them.
@@ -313,23 +317,32 @@ static bool let_in_and_reset(int l)
 TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 {
 	const int room = 2 * 10 + 1024;
-	int l = listening(16), i, s, a = -1, id = 0;
+	int l = listening(16), i, s, a = -1, id = 0, early;
+	unsigned int tombs;
+	time_t begun;
 
 	ASSERT_LE(0, l);
 	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
 	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 10));
+	begun = time(NULL);
 	for (i = 0; i < 2 * room && !stat_of(FAR, "DropMemory"); i++) {
 		s = connect_and_send(i);
 		let_in_and_reset(l);
 		close_hard(s);
 	}
-	EXPECT_LE(room / 2, stat_of(FAR, "Tombstones"));
-	EXPECT_GT(room / 2 + 20, stat_of(FAR, "Tombstones"));
+	tombs = stat_of(FAR, "Tombstones");
 	/* Who comes then waits, and nothing of it is lost. */
 	nonblock(l);
 	s = connect_and_send(4711);
 	usleep(100000);
-	EXPECT_EQ(-1, accept(l, NULL, NULL));
+	early = accept(l, NULL, NULL);
+	if (time(NULL) - begun > LIFE - 2) {
+		set_sysctl(FAR, "tombstones_max", TOMBSTONES_MAX);
+		SKIP(return, "on this machine the first are gone before the last come");
+	}
+	EXPECT_LE(room / 2, tombs);
+	EXPECT_GT(room / 2 + 20, tombs);
+	EXPECT_EQ(-1, early);
 	/* Once in 512 times a stranger has the same number as he. */
 	for (i = 9; i < 12 && id != i; i++) {
 		int stranger = connect_from(i, i);

@@ -96,7 +96,7 @@ leaf_spine hosts=4 spines=1 leaves=1 rate=10gbit hostq="$LOSSLESS" switchq="$LOS
 # --- Where nobody says that the network is lossless
 serve "${HOST[0]}" -n 1 5000
 check "refused: connect() says so" refused_for_losses
-check "the kernel says why" sh -c 'dmesg | grep -q "eth0 is not known to be lossless"'
+check "the kernel says why" sh -c 'dmesg | grep -q "is not known to be lossless"'
 set_lossless 1 "${HOST[1]}"
 mark "${HOST[0]}"
 check "refused by the peer, which says the same" refused_for_losses

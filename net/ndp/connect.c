@@ -38,20 +38,25 @@ int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len)
 	       0 : -EAFNOSUPPORT;
 }
 
-/* A transport that needs a lossless network goes nowhere else. */
-static int ndp_connect_check(struct sock *sk, const struct net_device *dev)
+/*
+ * A transport that needs a lossless network is refused elsewhere.  The log has that once: any
+ * user may ask.
+ */
+static int ndp_connect_check(struct sock *sk, const struct dst_entry *dst)
 {
 	const struct ndp_transport *tp = ndp_sk(sk)->tp;
+	const struct net_device *dev;
 	bool ok;
 
 	rcu_read_lock();
+	/* The route may lose its device meanwhile. */
+	dev = READ_ONCE(dst->dev);
 	ok = ndp_lossless_ok(sock_net(sk), tp, dev);
-	rcu_read_unlock();
-	if (ok)
-		return 0;
-	net_info_ratelimited("ndp: %s is not known to be lossless, which transport %s needs (sysctl net.ndp.lossless)\n",
+	if (!ok)
+		pr_info_once("ndp: %s is not known to be lossless, which transport %s needs (sysctl net.ndp.lossless)\n",
 			     dev->name, tp->name);
-	return -EPROTONOSUPPORT;
+	rcu_read_unlock();
+	return ok ? 0 : -EPROTONOSUPPORT;
 }
 
 /* Route to the peer and choose the source address. */
@@ -72,7 +77,7 @@ static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 	dst = ndp_ip_route(sock_net(sk), sk, &flow);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
-	err = ndp_connect_check(sk, dst->dev);
+	err = ndp_connect_check(sk, dst);
 	dst_release(dst);
 	if (err)
 		return err;

@@ -15,7 +15,7 @@
  * (window.c): up to a PSN, in steps of a quarter of its buffer, as its reader makes room.  So a
  * stalled process holds its own peer back and nobody else, and what was sent finds room: the
  * softirq never waits, and the vNIC's credit comes back at once.  A connection begins with one
- * packet; its answer brings the first promise, as TCP's handshake does.
+ * packet, or as many as NDP_IW says; the first promise comes when it is accepted.
  *
  * What the sender asks for.  It keeps what it sent until it is known to have arrived, and its
  * send buffer is finite.  It therefore asks for an answer (a packet without NDP_F_LATER) behind
@@ -62,7 +62,7 @@ static void light_init(struct ndp_sock *np, u32 start)
 
 	light->asked = np->snd_nxt;
 	light->path = reciprocal_scale(get_random_u32(), np->peer->n);
-	np->snd_window = np->mss;
+	np->snd_window = max(np->iw_opt, 1U) * np->mss;
 }
 
 /* The core keeps to the promise (window.c). */

@@ -2,9 +2,10 @@
 /*
  * AF_NDP and networks that lose nothing for want of room.
  *
- * A transport that leaves reliability to the network (light.c) would lose in silence where ports
- * drop.  So its connections are refused, at either end, by a device behind which nothing shows
- * that this is such a network.  What shows it:
+ * A transport that leaves reliability to the network (light.c) would be slow where ports drop.  So
+ * its connections are refused, at either end, by a device behind which nothing shows that this is
+ * such a network.  Looked at is the device of the first route, or of the opening, once.  What
+ * shows it:
  *
  * - loopback;
  * - a port of a lossless virtual switch (zvnic), or that switch's own device (zswitch), also
@@ -13,7 +14,9 @@
  *   whether each port on the way pauses (PFC), and a guest does not see what is behind its
  *   virtio-net.
  *
- * Non-goals: finding out by sending; what is lost all the same (timer.c, order.c).
+ * Non-goals: other routes that packets take (paths, a route that changes); whether a zswitch was
+ * told to drop, or has wires that do; finding out by sending; what is lost all the same (timer.c,
+ * order.c).
  */
 #include <net/rtnetlink.h>
 #include "call.h"

@@ -79,7 +79,7 @@ static bool ndp_ack_may_tarry(struct ndp_sock *np, const struct sk_buff *skb)
 	if (np->tp->asks && np->tp->asks(np, cb))
 		return false;
 	if (!(cb->flags & NDP_F_LAST))
-		return np->tp->asks;
+		return !!np->tp->asks;
 	if (sock_flag(sk, SOCK_LINGER))
 		return false;
 	return np->flight_bytes + skb->len + np->mss <= window && sk_stream_is_writeable(sk);
@@ -404,7 +404,8 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 
 	if (np->throttled || !np->answered || np->held_back)
 		return false;
-	if (np->tp->asks && np->flight_pkts)
+	/* An unverified peer is sent no more than it may be, and its DATA asks for answers. */
+	if (np->tp->asks && np->flight_pkts && !ndp_is_unverified(np))
 		return true;
 	return !list_empty(&np->rtx) || !list_empty(&np->lost) ||
 	       (skb && !ndp_held_back(np, skb)) ||

@@ -21,7 +21,7 @@ static bool ndp_transport_complete(const struct ndp_transport *tp)
 {
 	if (!tp->name[0] || strnlen(tp->name, sizeof(tp->name)) == sizeof(tp->name) ||
 	    tp->id >= NDP_TRANSPORT_IDS || !tp->may_send ||
-	    tp->priv_size > NDP_TRANSPORT_PRIV)
+	    tp->priv_size > NDP_TRANSPORT_PRIV || (tp->credit && tp->asks))
 		return false;
 	return !tp->credit || (tp->granted && tp->stamp && tp->probed && tp->more);
 }

@@ -102,6 +102,9 @@ for line in open(sys.argv[1]):
 print(eval(sys.argv[2]))' "$@"
 }
 
+# What tests before this one on the same machine have loaded would keep ndp.
+unload_transports() { rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed 2>/dev/null; }
+
 serve() {
 	local ns=$1 family=()
 

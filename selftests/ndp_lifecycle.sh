@@ -95,6 +95,7 @@ objects_gone "objects are gone" 10
 is "memory is given back" "$(ndp_stat "$H1" MemPages)" 0
 
 # 3. The module while sockets live.
+unload_transports
 serve "$H1" 5004
 says "rmmod while a socket listens" 1 "in use" rmmod ndp
 slay "$H1"

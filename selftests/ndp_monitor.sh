@@ -222,6 +222,7 @@ for ns in "${NAMESPACES[@]}"; do
 	ip netns del "$ns"
 done
 NAMESPACES=()
+unload_transports
 check "the module goes" wait_for 20 modprobe -qr sch_ndp ndp
 wait "$PID"
 is "and who has listened is told" "$? $(cat "$TMP/gone.err")" "1 ndp: module ndp was unloaded"

@@ -306,6 +306,43 @@ static inline bool is_readable(int s)
 	return events_now(s) & POLLIN;
 }
 
+/*
+ * A listener at the far end, and a connection to it, by another transport than the near end's
+ * where @transport says so, that has been accepted and has carried a byte.  Return: there is.
+ */
+static inline bool open_connection(const char *transport, int *l, int *s, int *a)
+{
+	char byte;
+
+	*l = new_socket(FAR, 0);
+	if (bind_to(*l, FAR, port) || listen(*l, 4))
+		return false;
+	*s = new_socket(NEAR, 0);
+	if (transport && setsockopt(*s, SOL_NDP, NDP_TRANSPORT, transport, strlen(transport)))
+		return false;
+	if (connect_to(*s, port) || send(*s, "x", 1, 0) != 1 ||
+	    !forward_until(is_readable, *l, 10))
+		return false;
+	*a = accept(*l, NULL, NULL);
+	return *a >= 0 && forward_until(is_readable, *a, 10) && recv(*a, &byte, 1, 0) == 1;
+}
+
+/* Have it know the round trip, and forget what so little traffic says of the rest. */
+static inline bool warm_up(int s, int a)
+{
+	char byte;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		if (send(s, "x", 1, 0) != 1 || !forward_until(is_readable, a, 10) ||
+		    recv(a, &byte, 1, 0) != 1)
+			return false;
+		settle();
+	}
+	forward_packets_for(50);
+	return true;
+}
+
 static inline bool has_error(int s)
 {
 	return events_now(s) & POLLERR;

@@ -88,29 +88,15 @@ FIXTURE_VARIANT_ADD(again, light6) { 1, "light" };
 
 FIXTURE_SETUP(again)
 {
-	char byte = 0;
-
 	shell("modprobe -qa ndp_mprdma ndp_dcqcn ndp_light");
 	ASSERT_EQ(0, lay_middle(MTU));
 	meddle = carry;
 	world = &middle[variant->family];
 	ASSERT_TRUE(set_sysctl(NEAR, "lossless", 1));
 	ASSERT_TRUE(set_sysctl(FAR, "lossless", 1));
-	self->l = new_socket(FAR, 0);
-	ASSERT_EQ(0, bind_to(self->l, FAR, port));
-	ASSERT_EQ(0, listen(self->l, 4));
-	self->s = new_socket(NEAR, 0);
-	ASSERT_EQ(0, setsockopt(self->s, SOL_NDP, NDP_TRANSPORT, variant->transport,
-				strlen(variant->transport)));
-	ASSERT_EQ(0, connect_to(self->s, port));
-	ASSERT_EQ(1, send(self->s, "x", 1, 0));
-	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
-	self->a = accept(self->l, NULL, NULL);
-	ASSERT_LE(0, self->a);
+	ASSERT_TRUE(open_connection(variant->transport, &self->l, &self->s, &self->a));
 	nonblock(self->s);
 	nonblock(self->a);
-	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
-	ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
 }
 
 FIXTURE_TEARDOWN(again)
@@ -119,22 +105,6 @@ FIXTURE_TEARDOWN(again)
 	close(self->a);
 	close(self->l);
 	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 10));
-}
-
-/* Have it know the round trip, and forget what so little traffic says of the rest. */
-static bool warm_up(int s, int a)
-{
-	char byte;
-	int i;
-
-	for (i = 0; i < 20; i++) {
-		if (send(s, "x", 1, 0) != 1 || !forward_until(is_readable, a, 10) ||
-		    recv(a, &byte, 1, 0) != 1)
-			return false;
-		settle();
-	}
-	forward_packets_for(50);
-	return true;
 }
 
 /* Write what of @size bytes is left. */

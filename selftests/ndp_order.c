@@ -75,7 +75,6 @@ FIXTURE_VARIANT_ADD(order, ip6) { 1 };
 
 FIXTURE_SETUP(order)
 {
-	char byte;
 	int i;
 
 	ASSERT_EQ(0, lay_middle(MTU));
@@ -87,27 +86,11 @@ FIXTURE_SETUP(order)
 	for (i = 0; i < PATHS; i++)
 		ASSERT_EQ(0, shell("ndp path add %s entropy %d", world->address[FAR], 50000 + i));
 	ASSERT_TRUE(set_sysctl(FAR, "paths", PATHS));
-	self->l = new_socket(FAR, 0);
-	ASSERT_EQ(0, bind_to(self->l, FAR, port));
-	ASSERT_EQ(0, listen(self->l, 4));
-	self->s = new_socket(NEAR, 0);
-	ASSERT_EQ(0, connect_to(self->s, port));
-	ASSERT_EQ(1, send(self->s, "x", 1, 0));
-	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
-	self->a = accept(self->l, NULL, NULL);
-	ASSERT_LE(0, self->a);
+	ASSERT_TRUE(open_connection(NULL, &self->l, &self->s, &self->a));
 	nonblock(self->s);
 	nonblock(self->a);
-	/* Have it know the round trip. */
-	for (i = 0; i < 20; i++) {
-		ASSERT_TRUE(forward_until(is_readable, self->a, 10));
-		ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
-		settle();
-		ASSERT_EQ(1, send(self->s, "x", 1, 0));
-	}
-	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
-	ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
-	forward_packets_for(50);
+	settle();
+	ASSERT_TRUE(warm_up(self->s, self->a));
 	meddle = carry;
 	ASSERT_EQ(0, stat_of(NEAR, "Timeouts"));
 }

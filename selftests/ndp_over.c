@@ -72,22 +72,10 @@ FIXTURE_VARIANT_ADD(over, ip6) { 1 };
 
 FIXTURE_SETUP(over)
 {
-	char byte;
-
 	ASSERT_EQ(0, lay_middle(MTU));
 	meddle = carry;
 	world = &middle[variant->family];
-	self->l = new_socket(FAR, 0);
-	ASSERT_EQ(0, bind_to(self->l, FAR, port));
-	ASSERT_EQ(0, listen(self->l, 4));
-	self->s = new_socket(NEAR, 0);
-	ASSERT_EQ(0, connect_to(self->s, port));
-	ASSERT_EQ(1, send(self->s, "x", 1, 0));
-	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
-	self->a = accept(self->l, NULL, NULL);
-	ASSERT_LE(0, self->a);
-	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
-	ASSERT_EQ(1, recv(self->a, &byte, 1, 0));
+	ASSERT_TRUE(open_connection(NULL, &self->l, &self->s, &self->a));
 	settle();
 }
 

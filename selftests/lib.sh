@@ -26,6 +26,7 @@
 #	$TMP			a directory of the test's own, removed at the end
 #	$SEED			for all that is random; printed; SEED=n repeats a run
 #	ns_add VAR...		new namespaces, their unique names in $VAR
+#	ns_del_all		all of these go
 #	in_ns NS COMMAND...
 #	background COMMAND...	run it in the background; ended when the test ends;
 #				its process id in $PID
@@ -212,6 +213,15 @@ ns_add() {
 		printf -v "$var" %s "$name"
 		ip -n "$name" link set lo up
 	done
+}
+
+ns_del_all() {
+	local ns
+
+	for ns in "${NAMESPACES[@]}"; do
+		ip netns del "$ns"
+	done
+	NAMESPACES=()
 }
 
 in_ns() {

@@ -32,6 +32,13 @@
 #	quiet NS...		no socket is left there
 #	oracles_over TRANSPORT	the test: all of the oracle over it
 #	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
+#	bench_hosts PROTO NAME ARGS...	ndp_bench over HOST and ADDRESS, into $TMP/NAME; then
+#	flows_of NAME EXPRESSION	of it: f are the flows
+#	flows_true NAME EXPRESSION	is that True?
+#	matrix SIZE SENDER->RECEIVER...	flows, for -f $TMP/matrix
+#	set_ndp NAME=VALUE NS...	net.ndp.NAME
+#	unload_transports	what tests before this one on the same machine have loaded
+#				would keep ndp
 
 . "$(dirname "$0")/lib.sh"
 
@@ -102,7 +109,37 @@ for line in open(sys.argv[1]):
 print(eval(sys.argv[2]))' "$@"
 }
 
-# What tests before this one on the same machine have loaded would keep ndp.
+flows_of() { json "$TMP/$1" "(lambda f: $2)(list(flows.values()))"; }
+flows_true() { [ "$(flows_of "$@")" = True ]; }
+
+bench_hosts() {
+	local proto=$1 name=$2 h
+
+	shift 2
+	for ((h = 0; h < ${#HOST[@]}; h++)); do
+		echo "${HOST[h]} ${ADDRESS[h]}"
+	done >"$TMP/hosts"
+	timeout 300 ndp_bench -H "$TMP/hosts" -p "$proto" "$@" >"$TMP/$name"
+}
+
+matrix() {
+	local flow size=$1
+
+	shift
+	for flow; do
+		echo "$flow id ${flow%%-*} start 0 size $size"
+	done >"$TMP/matrix"
+}
+
+set_ndp() {
+	local ns setting=$1
+
+	shift
+	for ns; do
+		in_ns "$ns" sysctl -qw "net.ndp.$setting" || die "no $setting"
+	done
+}
+
 unload_transports() { rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed 2>/dev/null; }
 
 serve() {

@@ -96,10 +96,7 @@ reasons "refused" "$H0" "$H1"
 check "some were" [ "$(dropped ndp NO_SOCKET)" -gt 0 ]
 
 # A port that trims, and drops headers of which it has too many
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 leaf_spine hosts=5 leaves=1 spines=1 rate=1gbit delay=10us mtu=9000
 ip -n "${HOST[0]}" link set eth0 type netwire rate 5mbit || die "no slow port"
 tc -n "${LEAF[0]}" qdisc replace dev h0 root ndp limit 2 hdr_limit 128 overflow drop ||

@@ -16,39 +16,7 @@ tap_plan 40
 
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 
-# bench NAME ARGS...: ndp_bench over these hosts, what it prints to $TMP/NAME
-bench() {
-	local name=$1 h
-
-	shift
-	for ((h = 0; h < ${#HOST[@]}; h++)); do
-		echo "${HOST[h]} ${ADDRESS[h]}"
-	done >"$TMP/hosts"
-	timeout 300 ndp_bench -H "$TMP/hosts" -p light "$@" >"$TMP/$name"
-}
-
-# matrix SIZE SENDER->RECEIVER...
-matrix() {
-	local flow size=$1
-
-	shift
-	for flow; do
-		echo "$flow id ${flow%%-*} start 0 size $size"
-	done >"$TMP/matrix"
-}
-
-# of NAME EXPRESSION: f are the flows
-of() { json "$TMP/$1" "(lambda f: $2)(list(flows.values()))"; }
-true_of() { [ "$(of "$1" "$2")" = True ]; }
-
-set_lossless() {
-	local ns value=$1
-
-	shift
-	for ns; do
-		in_ns "$ns" sysctl -qw net.ndp.lossless="$value" || die "no net.ndp.lossless"
-	done
-}
+bench() { bench_hosts light "$@"; }
 
 CONTROL="AckOut NackOut PullOut ProbeOut SignalOut CookieOut RstOut"
 mark() { counters "$@" >"$TMP/mark"; }
@@ -97,11 +65,11 @@ leaf_spine hosts=4 spines=1 leaves=1 rate=10gbit hostq="$LOSSLESS" switchq="$LOS
 serve "${HOST[0]}" -n 1 5000
 check "refused: connect() says so" refused_for_losses
 check "the kernel says why" sh -c 'dmesg | grep -q "is not known to be lossless"'
-set_lossless 1 "${HOST[1]}"
+set_ndp lossless=1 "${HOST[1]}"
 mark "${HOST[0]}"
 check "refused by the peer, which says the same" refused_for_losses
 check "counted there" [ "$(since DropTransport "${HOST[0]}")" -gt 0 ]
-set_lossless 1 "${HOST[@]}"
+set_ndp lossless=1 "${HOST[@]}"
 mark "${HOST[0]}"
 check "ndp_run --transport light" in_ns "${HOST[1]}" ndp_run --transport light ndp_xfer connect \
 	-p tcp -s 100000 "${ADDRESS[0]}" 5000
@@ -122,8 +90,8 @@ exact "hardly a packet but DATA" \
 nothing_lost "four flows" "${HOST[@]}"
 matrix 0 0-\>1 1-\>2 2-\>3 3-\>0
 bench rate -f "$TMP/matrix" -t 20 -w 5
-say "Gb/s $(of rate "[round(x['gbps'], 2) for x in f]")"
-exact "each has its link" true_of rate "min(x['gbps'] for x in f) > 9.2"
+say "Gb/s $(flows_of rate "[round(x['gbps'], 2) for x in f]")"
+exact "each has its link" flows_true rate "min(x['gbps'] for x in f) > 9.2"
 
 # --- Three into one: the fabric pauses them, and nobody asks for the end of that
 mark "${HOST[@]}"

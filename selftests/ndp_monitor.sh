@@ -180,10 +180,7 @@ check "it goes on" kill $late
 kill $monitor
 
 # Paths: one of two spines swallows what it is sent, then it does not.
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
 for ((i = 0; i < 8; i++)); do
 	in_ns "${HOST[0]}" ndp path add "${ADDRESS[1]}" entropy $((50000 + 97 * i)) || die "no path"
@@ -218,10 +215,7 @@ say "$(tail -n 3 "$TMP/paths")"
 # With the module the group of listeners goes.
 watch gone "${HOST[0]}" monitor
 wait_for 20 grep -q '^ *[0-9a-f]* 16 *[0-9]' "/proc/$PID/net/netlink" || die "no listener"
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 unload_transports
 check "the module goes" wait_for 20 modprobe -qr sch_ndp ndp
 wait "$PID"

@@ -23,32 +23,9 @@ PARAMETERS=/sys/module/ndp_mprdma/parameters
 parameter() { echo "$2" >$PARAMETERS/"$1"; }
 trap 'parameter delta 32; parameter slots 64; lib_cleanup' EXIT
 
-# bench NAME ARGS...: ndp_bench over these hosts, what it prints to $TMP/NAME
-bench() {
-	local name=$1 h
-
-	shift
-	for ((h = 0; h < ${#HOST[@]}; h++)); do
-		echo "${HOST[h]} ${ADDRESS[h]}"
-	done >"$TMP/hosts"
-	timeout 300 ndp_bench -H "$TMP/hosts" -p mprdma "$@" >"$TMP/$name"
-}
-
-# matrix SIZE [SENDER->RECEIVER...]: by default HOST[i] of the first leaf to HOST[i + 4] of
-# the other
-matrix() {
-	local flow size=$1
-
-	shift
-	[ $# -gt 0 ] || set -- 0-\>4 1-\>5 2-\>6 3-\>7
-	for flow; do
-		echo "$flow id ${flow%%-*} start 0 size $size"
-	done >"$TMP/matrix"
-}
-
-# of NAME EXPRESSION: f are the flows
-of() { json "$TMP/$1" "(lambda f: $2)(list(flows.values()))"; }
-true_of() { [ "$(of "$1" "$2")" = True ]; }
+bench() { bench_hosts mprdma "$@"; }
+# Those of the first leaf to those of the other
+ACROSS=("0->4" "1->5" "2->6" "3->7")
 
 # Marks that all ports have set since they were made
 marked() {
@@ -88,9 +65,7 @@ refuse "slots beyond the window" parameter slots 4097
 refuse "a probability above 1" parameter probe 1001
 
 leaf_spine hosts=8 spines=4 leaves=2 rate=10gbit hostq="$LOSSLESS" switchq="$MARKS"
-for ns in "${HOST[@]}"; do
-	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=15 || die "no base_rtt_us"
-done
+set_ndp base_rtt_us=15 "${HOST[@]}"
 
 # All of the bytes, and all of the marks: two go to one host.  What two ports have marked, one
 # behind the other, arrives as one.
@@ -99,24 +74,24 @@ check "four flows over four paths: every byte" bench whole --verify --acked -f "
 arrived=$(ndp_total MarkedIn "${HOST[@]}")
 check "what ports have marked arrived marked" [ "$arrived" -le "$(marked)" ]
 check "and was told of" [ "$(ndp_total EceIn "${HOST[@]}")" -le "$arrived" ]
-exact "each mark" true_of whole "sum(x['marks'] for x in f) == $arrived > 0"
+exact "each mark" flows_true whole "sum(x['marks'] for x in f) == $arrived > 0"
 exact "and hardly a packet was marked twice" [ $((arrived * 20)) -gt $(($(marked) * 19)) ]
 is "nobody had no room" "$(ndp_total NoRoomIn "${HOST[@]}")" 0
-exact "nothing was lost, and nothing sent again" true_of whole \
+exact "nothing was lost, and nothing sent again" flows_true whole \
 	"all(x['retrans'] == x['timeouts'] == x['early'] == 0 for x in f)"
-exact "disorder is below delta" true_of whole "0 < max(x['ooo'] for x in f) < 32"
+exact "disorder is below delta" flows_true whole "0 < max(x['ooo'] for x in f) < 32"
 
 # NDP's own are not ECN-capable, and its answers tell of no marks.
 before=$(ndp_total MarkedIn "${HOST[@]}")
 bench plain -p ndp -f "$TMP/matrix"
 is "NDP's DATA is not marked" "$(ndp_total MarkedIn "${HOST[@]}")" "$before"
 
-matrix 0
+matrix 0 "${ACROSS[@]}"
 bench fair -f "$TMP/matrix" -t 8 -w 2
-say "$(of fair "[round(x['gbps'], 2) for x in f]")"
+say "$(flows_of fair "[round(x['gbps'], 2) for x in f]")"
 # Of 10 Gb/s 9.33 are payload.
 exact "each has 95 % of its link, of the payload's share" \
-	true_of fair "min(x['gbps'] for x in f) > 8.86"
+	flows_true fair "min(x['gbps'] for x in f) > 8.86"
 
 # A lone flow whose paths are each a quarter of its link fills them all: a path whose queue is
 # the longest, by less than a port's marks allow, is slow and no more than that.
@@ -127,10 +102,10 @@ done
 matrix 0 0-\>4
 bench lone -f "$TMP/matrix" -t 60 -w 30
 say "lone: Gb/s, sent again, disorder" \
-	"$(of lone "[(round(x['gbps'], 2), x['retrans'], x['ooo']) for x in f]")"
+	"$(flows_of lone "[(round(x['gbps'], 2), x['retrans'], x['ooo']) for x in f]")"
 exact "a lone flow over four paths of a quarter each: 90 %" \
-	true_of lone "f[0]['gbps'] > 0.9 * 9.336"
-exact "and hardly a packet is taken for lost" true_of lone "f[0]['retrans'] < 40"
+	flows_true lone "f[0]['gbps'] > 0.9 * 9.336"
+exact "and hardly a packet is taken for lost" flows_true lone "f[0]['retrans'] < 40"
 on_paths rate 10gbit
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 ip -n "${SPINE[3]}" link set d1 type netwire rate 10gbit
@@ -138,25 +113,27 @@ ip -n "${SPINE[3]}" link set d1 type netwire rate 10gbit
 # A third of the receiver's slots
 parameter slots 16
 parameter delta 8
-matrix 3000000
+matrix 3000000 "${ACROSS[@]}"
 check "16 slots: every byte" bench slots --verify -f "$TMP/matrix"
-check "16 slots: nothing further ahead was taken" true_of slots "max(x['ooo'] for x in f) < 16"
+check "16 slots: nothing further ahead was taken" flows_true slots "max(x['ooo'] for x in f) < 16"
 parameter slots 64
 parameter delta 32
 
 # One of four paths at a fortieth: its share of the load must go to others.
 on_paths rate 10gbit
 ip -n "${LEAF[0]}" link set u3 type netwire rate 250mbit
-matrix 0
+matrix 0 "${ACROSS[@]}"
 parameter slots 4096
 bench degraded -f "$TMP/matrix" -t 20 -w 10
-say "delta 32: disorder and Gb/s $(of degraded "[(x['ooo'], round(x['gbps'], 2)) for x in f]")"
+say "delta 32: disorder and Gb/s" \
+	"$(flows_of degraded "[(x['ooo'], round(x['gbps'], 2)) for x in f]")"
 parameter slots 64
 bench degraded -f "$TMP/matrix" -t 20 -w 10
-say "64 slots: refused and Gb/s $(of degraded "[(x['early'], round(x['gbps'], 2)) for x in f]")"
+say "64 slots: refused and Gb/s" \
+	"$(flows_of degraded "[(x['early'], round(x['gbps'], 2)) for x in f]")"
 exact "a path at a fortieth: 95 % of what is left" \
-	true_of degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
-matrix 2000000
+	flows_true degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
+matrix 2000000 "${ACROSS[@]}"
 check "and every byte" bench degraded --verify -f "$TMP/matrix"
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 
@@ -165,9 +142,10 @@ for ber in 4.1e-7 8.6e-6; do
 	on_paths ber $ber
 	matrix 0 0-\>4
 	bench lossy -f "$TMP/matrix" -t 30 -w 15
-	say "ber $ber: Gb/s, sent again, timeouts" \
-		"$(of lossy "[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
-	exact "three paths lose (ber $ber): 9 of 10 Gb/s" true_of lossy "f[0]['gbps'] > 0.9 * 9.336"
+	say "ber $ber: Gb/s, sent again, timeouts $(flows_of lossy \
+		"[(round(x['gbps'], 2), x['retrans'], x['timeouts']) for x in f]")"
+	exact "three paths lose (ber $ber): 9 of 10 Gb/s" \
+		flows_true lossy "f[0]['gbps'] > 0.9 * 9.336"
 	matrix 4000000 0-\>4
 	check "and every byte" bench lossy --verify -f "$TMP/matrix"
 done
@@ -176,19 +154,19 @@ on_paths ber 0
 # Three of four paths fail in the middle of a flow, one after another: what a leaf sends along
 # them is lost.  Of 32 source ports some eight are left; in one flow of a thousand a first
 # window of 14 packets and ten more take none of these, and time out: 24, and ten of a restart.
-matrix 8000000
+matrix 8000000 "${ACROSS[@]}"
 bench failing --verify -f "$TMP/matrix" &
 for s in 0 1 2; do
 	sleep 0.002
 	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root blackhole
 done
 check "three paths fail under way: every byte" wait $!
-say "timeouts, sent again $(of failing "[(x['timeouts'], x['retrans']) for x in f]")"
-exact "and hardly a timeout" true_of failing "sum(x['timeouts'] for x in f) <= 34"
+say "timeouts, sent again $(flows_of failing "[(x['timeouts'], x['retrans']) for x in f]")"
+exact "and hardly a timeout" flows_true failing "sum(x['timeouts'] for x in f) <= 34"
 # A flow that begins now has to find the fourth.
 check "three paths that have failed: every byte" bench failed --verify -f "$TMP/matrix"
-say "timeouts, sent again $(of failed "[(x['timeouts'], x['retrans']) for x in f]")"
-exact "and hardly a timeout" true_of failed "sum(x['timeouts'] for x in f) <= 34"
+say "timeouts, sent again $(flows_of failed "[(x['timeouts'], x['retrans']) for x in f]")"
+exact "and hardly a timeout" flows_true failed "sum(x['timeouts'] for x in f) <= 34"
 for s in 0 1 2; do
 	# shellcheck disable=SC2086
 	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root $MARKS
@@ -196,7 +174,7 @@ done
 
 # All paths are dead for 400 us, less than a timeout: one packet after the other asks for a way,
 # and what was in flight does not wait for its timeout.
-matrix 0
+matrix 0 "${ACROSS[@]}"
 bench dead -f "$TMP/matrix" -t 20 -w 1 &
 sleep 0.01
 for s in 0 1 2 3; do
@@ -208,27 +186,28 @@ for s in 0 1 2 3; do
 	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root $MARKS
 done
 check "all paths dead for a while" wait $!
-say "timeouts $(of dead "[x['timeouts'] for x in f]"), again $(of dead "[x['retrans'] for x in f]")"
-exact "and no timeout" true_of dead "sum(x['timeouts'] for x in f) == 0"
+say "timeouts $(flows_of dead "[x['timeouts'] for x in f]")," \
+	"again $(flows_of dead "[x['retrans'] for x in f]")"
+exact "and no timeout" flows_true dead "sum(x['timeouts'] for x in f) == 0"
 
 # Both ways lose: half of the answers by these paths as well, and a path is whole if both of
 # its ways are, some two of 32.
-matrix 4000000
+matrix 4000000 "${ACROSS[@]}"
 for s in 0 1 2; do
 	ip -n "${LEAF[0]}" link set "u$s" type netwire ber 1e-3
 done
 check "three paths whose answers are lost too: every byte" bench deaf --verify -f "$TMP/matrix"
-say "timeouts, sent again $(of deaf "[(x['timeouts'], x['retrans']) for x in f]")"
+say "timeouts, sent again $(flows_of deaf "[(x['timeouts'], x['retrans']) for x in f]")"
 on_paths ber 0
 
 # Where nobody marks and ports drop
 on_ports pfifo limit 30
-matrix 3000000
+matrix 3000000 "${ACROSS[@]}"
 check "ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
 matrix 1000000 {0,1,2,3,5,6,7}-\>4
 check "7:1 through ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
-say "timeouts, sent again $(of drops "[(x['timeouts'], x['retrans']) for x in f]")"
-check "and no more than twice as many packets" true_of drops \
+say "timeouts, sent again $(flows_of drops "[(x['timeouts'], x['retrans']) for x in f]")"
+check "and no more than twice as many packets" flows_true drops \
 	"sum(x['retrans'] for x in f) < 7 * 1000000 / 1400"
 
 # sch_ndp trims it, and marks.
@@ -236,12 +215,9 @@ on_ports ndp limit 30 ecn 10
 before=$(ndp_total TrimmedIn "${HOST[@]}")
 check "7:1 through ports that trim: every byte" bench trims --verify -f "$TMP/matrix"
 check "some were trimmed" [ "$(ndp_total TrimmedIn "${HOST[@]}")" -gt "$before" ]
-check "and others marked" true_of trims "sum(x['marks'] for x in f) > 0"
+check "and others marked" flows_true trims "sum(x['marks'] for x in f) > 0"
 check "all connections end" wait_for 20 quiet "${HOST[@]}"
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 
 # A single bottleneck (section 3.2.1): by its equations 1 to 3 eight flows of 10 Gb/s into one
 # have a window of 2 (1 - F) / F, and what of their windows is not on the wire waits:
@@ -249,9 +225,7 @@ NAMESPACES=()
 HOSTS_Q="cee dscp 0-63:3 cable 25us"
 leaf_spine hosts=9 spines=1 leaves=1 rate=10gbit delay=24300ns hostq="$HOSTS_Q" \
 	switchq="$HOSTS_Q prio 3 ecn red min 30280 max 302800 probability 0.8"
-for ns in "${HOST[@]}"; do
-	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=20 || die "no base_rtt_us"
-done
+set_ndp base_rtt_us=20 "${HOST[@]}"
 matrix 0 {1..8}-\>0
 queue() {
 	local i
@@ -266,17 +240,14 @@ bench fixpoint -f "$TMP/matrix" -t 80 -w 15 &
 sleep 0.02
 q=$(queue)
 wait $!
-say "queue $q, $(of fixpoint "[round(x['gbps'], 3) for x in f]")"
+say "queue $q, $(flows_of fixpoint "[round(x['gbps'], 3) for x in f]")"
 exact "one port: the queue that theory says, within 10 %" \
 	awk -v q="$q" 'BEGIN { exit !(q > 40.5 && q < 49.5) }'
-exact "and all of its rate" true_of fixpoint "sum(x['gbps'] for x in f) > 0.98 * 9.336"
-exact "shared fairly" true_of fixpoint \
+exact "and all of its rate" flows_true fixpoint "sum(x['gbps'] for x in f) > 0.98 * 9.336"
+exact "shared fairly" flows_true fixpoint \
 	"sum(x['gbps'] for x in f) ** 2 / 8 / sum(x['gbps'] ** 2 for x in f) > 0.99"
 check "all connections end" wait_for 20 quiet "${HOST[@]}"
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 
 # Paths of 20, 40, 60 and 80 Gb/s whose ports mark by curves of their own are used so that all
 # mark the same share (section 3.2.1 and figure 5).  The queue of the slowest is the longest in
@@ -286,9 +257,7 @@ parameter delta 512
 HOSTS_Q="cee dscp 0-63:3 ring 200k"
 leaf_spine hosts=20 spines=4 leaves=2 rate=40gbit delay=1900ns hostq="$HOSTS_Q" \
 	switchq="$HOSTS_Q"
-for ns in "${HOST[@]}"; do
-	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=16 || die "no base_rtt_us"
-done
+set_ndp base_rtt_us=16 "${HOST[@]}"
 for s in 0 1 2 3; do
 	ip -n "${LEAF[0]}" link set "u$s" type netwire rate $((20 * s + 20))gbit
 	ip -n "${SPINE[s]}" link set d1 type netwire rate $((20 * s + 20))gbit
@@ -315,7 +284,7 @@ passed >"$TMP/after"
 shares() {
 	paste "$TMP/before" "$TMP/after" | awk '{ printf "%.4f ", ($4 - $2) / ($3 - $1) }'
 }
-say "marked $(shares), Gb/s $(of marking "round(sum(x['gbps'] for x in f), 1)")"
+say "marked $(shares), Gb/s $(flows_of marking "round(sum(x['gbps'] for x in f), 1)")"
 exact "four paths: none marks 15 % more or less than all" awk -v shares="$(shares)" '
 	BEGIN {
 		n = split(shares, f)
@@ -325,5 +294,5 @@ exact "four paths: none marks 15 % more or less than all" awk -v shares="$(share
 			bad += f[i] < 0.85 * sum / n || f[i] > 1.15 * sum / n
 		exit n != 4 || bad
 	}'
-exact "and all of their rate" true_of marking "sum(x['gbps'] for x in f) > 0.95 * 186.7"
+exact "and all of their rate" flows_true marking "sum(x['gbps'] for x in f) > 0.95 * 186.7"
 check "all connections end" wait_for 20 quiet "${HOST[@]}"

@@ -70,7 +70,8 @@ done
 # --- A kernel without the module: TCP, and a word.
 loader=$(cat /proc/sys/kernel/modprobe)
 echo /bin/false >/proc/sys/kernel/modprobe
-rmmod ndp_mprdma ndp_dcqcn ndp_light ndp 2>/dev/null
+unload_transports
+rmmod ndp 2>/dev/null
 if [ -e /sys/module/ndp ]; then
 	skip "no module: TCP carries it" "the module cannot be unloaded"
 	skip "no module: ndp_run says so once" "the module cannot be unloaded"

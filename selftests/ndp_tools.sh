@@ -46,7 +46,8 @@ half_said() { is "$1" "$(in_ns "$H0" ndp -j "${@:2}" 2>/dev/null; echo $?)" 1; }
 
 # Without the module.
 loader=$(cat /proc/sys/kernel/modprobe)
-rmmod ndp_mprdma ndp_dcqcn ndp_light ndp 2>/dev/null
+unload_transports
+rmmod ndp 2>/dev/null
 if [ -e /sys/module/ndp ]; then
 	skip "completion does not load the module" "it cannot be unloaded"
 	skip "no module: no half JSON of sockets" "it cannot be unloaded"

@@ -140,10 +140,7 @@ traced
 is "which leaves no event" "$(grep -c netns= "$TMP/trace")" 0
 
 # Paths, of IPv6: one of two spines swallows what it is sent, then it does not.
-for ns in "${NAMESPACES[@]}"; do
-	ip netns del "$ns"
-done
-NAMESPACES=()
+ns_del_all
 # shellcheck disable=SC2034
 FAMILY=6 NET_LEN=64
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000

@@ -12,9 +12,7 @@ tap_plan 8
 
 RTT=100000
 wire_pair rate=1gbit delay=50ms mtu=9000
-for ns in "$H0" "$H1"; do
-	in_ns "$ns" sysctl -qw net.ndp.base_rtt_us=$RTT || die "no base_rtt_us"
-done
+set_ndp base_rtt_us=$RTT "$H0" "$H1"
 
 # takes N PROTOCOL ARGS...: so many whole round trips?
 takes() {

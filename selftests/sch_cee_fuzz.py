@@ -201,7 +201,9 @@ class Round:
             if self.mode.startswith("route"):
                 cee.routed(self.mode, host)
         elif what == 1:
-            cee.ip("S", "link set p%s mtu %d" % (host, any_of(576, 1500, 9000)))
+            # Of less than 1280 a device has no IPv6.
+            least = 1280 if self.mode == "route6" else 576
+            cee.ip("S", "link set p%s mtu %d" % (host, any_of(least, 1500, 9000)))
         elif what == 2:
             cee.tc("S", "qdisc del dev p%s root" % host)
             cee.port("S", "p" + host)

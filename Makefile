@@ -176,9 +176,10 @@ vm:			## a shell in a virtual machine (K=6.1|6.12)
 	$(MAKE) tools
 	tools/lab/run -k $(or $(K),6.12) -i
 
-check:			## run the selftests, each where it belongs (K=kernel, T=test; FULL=1: all on all)
+check:			## run the selftests, each where it belongs (K=kernel, T=test, SEED=n; FULL=1: all on all)
 	@$(NEED) python3@python3
-	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)")
+	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)") \
+		$(if $(SEED),-s $(SEED))
 
 fuzz:			## packets, options and messages at random on a debug kernel (HOURS=1, SEED=n)
 	@tools/lab/fuzz $(or $(HOURS),1) $(SEED)

@@ -76,6 +76,11 @@ enum ndp_arrival {
  *		mark it; each answer tells whether its packet was (NDP_F_ECE)
  * @echo:	an answer takes the path that has the number of its packet's: so a path has one
  *		round-trip time, and is slow or not.  Without it answers are sprayed
+ * @asks:	not each packet is answered.  What arrives whole and in order is answered only if
+ *		@sent asked for it, or by the PULL that tells of more room (window.c); silence is
+ *		asked about by PROBE, and no timeout is shorter than 200 ms.  The last packet that
+ *		was written, and what is sent again, are answered in any case.  Without it, or
+ *		credit, each packet is, at once
  * @lossless:	it needs a network that drops nothing for want of room; elsewhere its connections
  *		are refused (lossless.c)
  * @priv_size:	bytes used of ndp_sock.priv
@@ -94,13 +99,8 @@ enum ndp_arrival {
  *		host's qdisc, ktime_get_ns(), 200 ms ahead at most; 0: at once.  No earlier
  *		than that of the packet before.  Obeyed by fq and by sch_ndp in mode host,
  *		ignored by others
- * @asks:	shall a packet that leaves for the first time be answered?  With it, what arrives
- *		whole and in order is answered only then, or by the PULL that tells of more
- *		room (window.c); silence is asked about by PROBE, and no timeout is shorter than
- *		200 ms.  The last packet that was written, and what is sent again, are answered
- *		in any case.  Without it, or credit, each packet is, at once
  * @sent:	that packet, whose number it has now, leaves; its &struct ndp_tx_cb says
- *		whether it is the last written (flags).  May set @pulled of it
+ *		whether it is the last written (flags).  May set @pulled of it, and @asked
  * @stalled:	packets are NACKed and nothing may leave.  Return: one was made lost, ask
  *		again
  * @idle:	all that was written is acknowledged
@@ -151,6 +151,7 @@ struct ndp_transport {
 	bool	credit;
 	bool	ecn;
 	bool	echo;
+	bool	asks;
 	bool	lossless;
 	u16	priv_size;
 
@@ -160,7 +161,6 @@ struct ndp_transport {
 	bool	(*may_send)(const struct ndp_sock *np, enum ndp_send what, u32 len);
 	u16	(*pick_path)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	u64	(*not_before)(struct ndp_sock *np, u32 len);
-	bool	(*asks)(struct ndp_sock *np, const struct ndp_tx_cb *cb);
 	void	(*sent)(struct ndp_sock *np, struct ndp_tx_cb *cb,
 			enum ndp_send what, u32 len);
 	bool	(*stalled)(struct ndp_sock *np);

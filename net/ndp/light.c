@@ -31,8 +31,9 @@
  * its CRC; one that is silent for 30 s ends the connection (ETIMEDOUT), as with all transports.
  *
  * Refused packets.  A promise is kept but for memory that is short (net.ndp.mem_max_kb), a buffer
- * that was made smaller, and skbs that weigh more than those before them: then the packet is
- * NACKed and comes again when there is room (NoRoomIn).
+ * that was made smaller, skbs that weigh more than those before them, and a sender whose packets
+ * are smaller than the receiver's own MTU allows (a promise is in bytes, and two small skbs weigh
+ * more than a large one): then the packet is NACKed and comes again when there is room (NoRoomIn).
  *
  * Where it may go: lossless.c.  One path for each connection keeps packets in order; connections
  * are spread over paths at random.
@@ -86,19 +87,23 @@ static u32 light_stretch(const struct ndp_sock *np, const struct light *light)
 	return min_t(u32, bytes / np->mss, NDP_MAX_WINDOW) / 2;
 }
 
-static bool light_asks(struct ndp_sock *np, const struct ndp_tx_cb *cb)
+/* An answer is wanted behind each such stretch, and of the last packet that the promise covers. */
+static void light_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what, u32 len)
 {
 	struct light *light = ndp_transport_priv(np);
 	u32 next = cb->psn + 1, since;
 
+	/* What is sent again is answered anyway. */
+	if (what != NDP_SEND_NEW && what != NDP_SEND_EMPTY)
+		return;
 	light->most = max(light->most, np->snd_window);
 	/* What a PULL told of needs no answer any more. */
 	since = next - (psn_before(light->asked, np->window_cum) ? np->window_cum : light->asked);
 	if (since < light_stretch(np, light) &&
 	    (u64)(next - np->window_cum) * np->mss + np->mss <= np->snd_window)
-		return false;
+		return;
 	light->asked = next;
-	return true;
+	cb->asked = 1;
 }
 
 /* What was lost may have met a link that is dead. */
@@ -119,13 +124,14 @@ static const struct ndp_transport light_transport = {
 	.name		= "light",
 	.owner		= THIS_MODULE,
 	.id		= NDP_TRANSPORT_ID_LIGHT,
-	.lossless	= true,
 	.echo		= true,
+	.asks		= true,
+	.lossless	= true,
 	.priv_size	= sizeof(struct light),
 	.init		= light_init,
 	.may_send	= light_may_send,
 	.pick_path	= light_pick_path,
-	.asks		= light_asks,
+	.sent		= light_sent,
 	.lost		= light_lost,
 	.overtaken	= light_overtaken,
 };

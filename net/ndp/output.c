@@ -68,7 +68,7 @@ static bool ndp_qdisc_full(struct ndp_sock *np)
  * more follows?  Not while something waits for that ACK here: the window, the send buffer, a
  * close that lingers, or the limit on what an unverified peer is sent.
  */
-static bool ndp_ack_may_tarry(struct ndp_sock *np, const struct sk_buff *skb)
+static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *skb)
 {
 	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 	const struct sock *sk = &np->inet.sk;
@@ -76,10 +76,10 @@ static bool ndp_ack_may_tarry(struct ndp_sock *np, const struct sk_buff *skb)
 
 	if (!ndp_has_later(np) || cb->rtx || ndp_is_unverified(np))
 		return false;
-	if (np->tp->asks && np->tp->asks(np, cb))
+	if (cb->asked)
 		return false;
 	if (!(cb->flags & NDP_F_LAST))
-		return !!np->tp->asks;
+		return np->tp->asks;
 	if (sock_flag(sk, SOCK_LINGER))
 		return false;
 	return np->flight_bytes + skb->len + np->mss <= window && sk_stream_is_writeable(sk);

@@ -42,7 +42,8 @@ struct ndp_tx_cb {
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
 	u8			suspected : 1,	/* that had no answer (score.c) */
 				suspect_gen : 1, /* the last bit of that path's generation */
-				rtx_again : 1;	/* sent more than twice */
+				rtx_again : 1,	/* sent more than twice */
+				asked : 1;	/* an answer is wanted, where not each has one */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
 				timed_out : 1,	/* in silence, or probed then */

@@ -30,19 +30,35 @@
 #define NDP_HOLE_TIME		(1000 * NDP_MSEC)
 #define NDP_HOLE_DOUBLINGS	10
 
-/* A path has another MTU than when it was used last. */
+/* The MTU that a path's route has now; 0: the path was not used yet, or has no route. */
+static u32 ndp_mtu_now(const struct ndp_path *path)
+{
+	const struct dst_entry *dst = rcu_dereference(path->dst);
+
+	return path->mtu && dst ? dst_mtu(dst) : 0;
+}
+
+/*
+ * A path has another MTU than when it was used last.  What made it larger may hold for the others
+ * as well (a device's MTU): those that nobody uses now must not keep packets small for ever.
+ */
 static void ndp_mtu_learn(struct ndp_peer *peer, struct ndp_path *path, u32 mtu)
 {
 	u32 least = IP_MAX_MTU;
 	u16 i;
 
+	rcu_read_lock();
 	spin_lock(&peer->lock);
-	WRITE_ONCE(path->mtu, mtu);
-	for (i = 0; i < peer->n; i++)
-		if (peer->path[i].mtu)
-			least = min(least, peer->path[i].mtu);
+	for (i = 0; i < peer->n; i++) {
+		struct ndp_path *other = &peer->path[i];
+
+		WRITE_ONCE(other->mtu, other == path ? mtu : ndp_mtu_now(other));
+		if (other->mtu)
+			least = min(least, other->mtu);
+	}
 	WRITE_ONCE(peer->mtu, least);
 	spin_unlock(&peer->lock);
+	rcu_read_unlock();
 }
 
 static void ndp_mtu_sync(struct ndp_sock *np)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: which losses of large packets are taken for a black hole.
+ * KUnit: which losses of large packets are taken for a black hole, and what is remembered of
+ * the MTU of paths.
  */
 #include <kunit/test.h>
 #include "conn.h"
@@ -117,10 +118,44 @@ static void ndp_mtu_test_arrives(struct kunit *test)
 	KUNIT_EXPECT_GT(test, np->mss, NDP_MTU_SAFE);
 }
 
+static unsigned int ndp_mtu_test_device(const struct dst_entry *dst)
+{
+	return dst->header_len;
+}
+
+/* A device's MTU grows: also of the paths that nobody has used since. */
+static void ndp_mtu_test_grows(struct kunit *test)
+{
+	static struct dst_ops ops = { .mtu = ndp_mtu_test_device };
+	struct ndp_sock *np = ndp_mtu_test_new(test)->np;
+	struct dst_entry *dst = kunit_kzalloc(test, sizeof(*dst), GFP_KERNEL);
+	struct ndp_peer *peer;
+
+	peer = kunit_kzalloc(test, struct_size(peer, path, 3), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, peer);
+	KUNIT_ASSERT_NOT_NULL(test, dst);
+	spin_lock_init(&peer->lock);
+	peer->n = 3;
+	np->peer = peer;
+	dst->ops = &ops;
+	dst->header_len = 1500;
+	rcu_assign_pointer(peer->path[0].dst, dst);
+	rcu_assign_pointer(peer->path[1].dst, dst);
+	ndp_mtu_note(np, &peer->path[0], dst);
+	ndp_mtu_note(np, &peer->path[1], dst);
+	KUNIT_EXPECT_EQ(test, np->route_mtu, 1500);
+	dst->header_len = 9000;
+	ndp_mtu_note(np, &peer->path[1], dst);
+	KUNIT_EXPECT_EQ(test, np->route_mtu, 9000);
+	KUNIT_EXPECT_EQ(test, peer->path[0].mtu, 9000);
+	KUNIT_EXPECT_EQ(test, peer->path[2].mtu, 0);
+}
+
 static struct kunit_case ndp_mtu_cases[] = {
 	KUNIT_CASE(ndp_mtu_test_counts),
 	KUNIT_CASE(ndp_mtu_test_hole),
 	KUNIT_CASE(ndp_mtu_test_arrives),
+	KUNIT_CASE(ndp_mtu_test_grows),
 	{}
 };
 

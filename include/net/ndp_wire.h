@@ -98,7 +98,8 @@ enum ndp_reason {
  * @NDP_NACK:	packet @psn arrived without its payload, keep it ready
  * @NDP_PULL:	all below @psn have arrived, and how much room there is; of NDP: send
  *		packets up to pull counter @pull
- * @NDP_PROBE:	sender has data and no leave to send it; answered by a PULL at once
+ * @NDP_PROBE:	sender has data and no leave to send it, or has sent some, asked for an answer
+ *		and heard nothing; answered by a PULL at once
  * @NDP_FIN:	no data at or after @psn; takes a PSN of its own
  * @NDP_RST:	the connection does not exist (any more)
  * @NDP_COOKIE:	of an acceptor: show that the address is yours, by this number; of an

@@ -24,6 +24,10 @@
  * Quanta of XOFF.  The peer starts again by itself when they have passed, so that a
  * pause whose end is lost ends, but then the sender must repeat it as long as the pause
  * lasts.  10 ms, or 65535 quanta if that is less (from 3.4 Gb/s on).
+ *
+ * A quantum is 512 bits at the speed of the link, and at that speed the peer sends, whatever rate
+ * this port is limited to.  So both quanta and headroom follow from the device's speed; from the
+ * rate only if the device says none, or less.
  */
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
@@ -43,6 +47,7 @@
 #define CEE_WATCHDOG_MAX	(3600 * MSEC_PER_SEC)
 #define CEE_RATE_MIN		125ULL			/* 1 kbit/s */
 #define CEE_RATE_MAX		1250000000000ULL	/* 10 Tbit/s */
+#define CEE_SPEED_DEFAULT	1250000000ULL		/* 10 Gb/s */
 #define CEE_QUANTUM_BITS	512
 #define CEE_XOFF_NS		(10 * NSEC_PER_MSEC)
 #define CEE_LIMIT_FRAMES	200
@@ -383,13 +388,13 @@ static void cee_derive_prio(struct cee_config *cfg, struct cee_prio_config *p)
  * cee_config_derive() - what follows from the options and from the device
  * @cfg:	options
  * @mtu:	of the device
- * @speed:	of the device, bytes per second
+ * @speed:	of the device, bytes per second; 0: it does not say
  */
 void cee_config_derive(struct cee_config *cfg, unsigned int mtu, u64 speed)
 {
 	int i;
 
-	cfg->speed = clamp(cfg->rate ?: speed, CEE_RATE_MIN, CEE_RATE_MAX);
+	cfg->speed = clamp(max(cfg->rate, speed) ?: CEE_SPEED_DEFAULT, CEE_RATE_MIN, CEE_RATE_MAX);
 	cfg->frame = min_t(unsigned int, mtu, U16_MAX) + ETH_HLEN + VLAN_HLEN;
 	cfg->eff_quanta = cfg->quanta ?: cee_default_quanta(cfg);
 	cfg->lossless = 0;

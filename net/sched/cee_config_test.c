@@ -63,10 +63,26 @@ static void cee_config_test_quanta(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 195);
 	cee_config_derive(cfg, 1500, CEE_RATE_MIN);
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 1);
-	/* A rate of one's own goes before the device's. */
+}
+
+/* A pause lasts as long as the peer takes it to last, who does not know what we are limited to. */
+static void cee_config_test_rate(struct kunit *test)
+{
+	struct cee_config *cfg = cee_config_test_new(test, 10000, 1500, 1000);
+	u32 headroom = cee_headroom(cfg, 0);
+
 	cfg->rate = 125000000;
 	cee_config_derive(cfg, 1500, 1250000000);
+	KUNIT_EXPECT_EQ(test, cee_quanta_ns(cfg, 65535), 65535ULL * 512 / 10);
+	KUNIT_EXPECT_EQ(test, cee_headroom(cfg, 0), headroom);
+	/* The device does not know its speed, or less than it is told to send. */
+	cee_config_derive(cfg, 1500, 0);
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 19531);
+	cee_config_derive(cfg, 1500, 12500000);
+	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 19531);
+	cfg->rate = 0;
+	cee_config_derive(cfg, 1500, 0);
+	KUNIT_EXPECT_EQ(test, cee_headroom(cfg, 0), headroom);
 }
 
 static void cee_config_test_thresholds(struct kunit *test)
@@ -116,6 +132,7 @@ static void cee_config_test_refused(struct kunit *test)
 static struct kunit_case cee_config_cases[] = {
 	KUNIT_CASE(cee_config_test_headroom),
 	KUNIT_CASE(cee_config_test_quanta),
+	KUNIT_CASE(cee_config_test_rate),
 	KUNIT_CASE(cee_config_test_thresholds),
 	KUNIT_CASE(cee_config_test_refused),
 	{}

@@ -43,7 +43,6 @@
 #include "sch_cee.h"
 
 #define CEE_BUFFER_DEFAULT	(16U << 20)
-#define CEE_SPEED_DEFAULT	1250000000ULL	/* 10 Gb/s */
 
 static DEFINE_HASHTABLE(cee_ports, 8);
 static DEFINE_HASHTABLE(cee_sets, 8);
@@ -276,7 +275,7 @@ out:
  * @dev:	device
  *
  * Context: RTNL.
- * Return: bytes per second; 10 Gb/s if it does not say.
+ * Return: bytes per second; 0 if it does not say.
  */
 u64 cee_port_speed(struct net_device *dev)
 {
@@ -284,7 +283,7 @@ u64 cee_port_speed(struct net_device *dev)
 
 	if (netif_get_link_ksettings(dev, &ks) || !ks.base.speed ||
 	    ks.base.speed == (u32)SPEED_UNKNOWN)
-		return CEE_SPEED_DEFAULT;
+		return 0;
 	return ks.base.speed * (u64)(1000 * 1000 / BITS_PER_BYTE);
 }
 

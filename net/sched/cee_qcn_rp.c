@@ -199,6 +199,12 @@ static u64 cee_rp_due(struct cee_rp *rp, u64 now)
 	return min(now + DIV64_U64_ROUND_UP(rp->debt, rp->rate), rp->timer);
 }
 
+/* What the port sends when nothing holds it back. */
+static u64 cee_port_rate(const struct cee_config *cfg)
+{
+	return cfg->rate ?: cfg->speed;
+}
+
 /**
  * cee_rp_wait() - may a packet leave?
  * @r:		reaction points of its priority
@@ -218,7 +224,7 @@ u64 cee_rp_wait(struct cee_reaction *r, const struct cee_config *cfg, u32 hash, 
 		return 0;
 	spin_lock(&r->lock);
 	if (rp->rate) {
-		if (cee_rp_advance(rp, cfg->speed, now))
+		if (cee_rp_advance(rp, cee_port_rate(cfg), now))
 			wait = cee_rp_due(rp, now);
 		else
 			cee_rp_free(r, rp);
@@ -257,7 +263,7 @@ void cee_rp_sent(struct cee_reaction *r, const struct cee_config *cfg, u32 hash,
 		goto out;
 	rp->byte_stage++;
 	rp->bytes += cee_rp_period(rp->byte_stage, CEE_RP_BYTES);
-	if (!cee_rp_increase(rp, rp->byte_stage, cfg->speed))
+	if (!cee_rp_increase(rp, rp->byte_stage, cee_port_rate(cfg)))
 		cee_rp_free(r, rp);
 out:
 	spin_unlock(&r->lock);
@@ -355,7 +361,7 @@ static void cee_rp_obey(struct cee_reaction *r, const struct cee_config *cfg,
 	r->received++;
 	if (!rp->rate)
 		WRITE_ONCE(r->active, r->active + 1);
-	cee_rp_cut(rp, fb, p->min_rate, cfg->speed, ktime_get_ns());
+	cee_rp_cut(rp, fb, p->min_rate, cee_port_rate(cfg), ktime_get_ns());
 	spin_unlock(&r->lock);
 }
 

@@ -121,8 +121,8 @@ struct cee_prio_config {
  * @watchdog:	ms
  * @cable:	ns
  * @ring:	bytes, or TC_CEE_RING_DEFAULT
- * @rate:	bytes per second; 0 is the device's own
- * @speed:	@rate or the device's, bytes per second
+ * @rate:	at which it sends at most, bytes per second; 0 is @speed
+ * @speed:	of the link, bytes per second
  * @frame:	largest frame
  * @eff_quanta:	@quanta or the default
  * @lossless:	mask

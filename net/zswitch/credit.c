@@ -13,9 +13,10 @@
  * Documentation/zfabric.md says why counters are absolute and what epochs are for, and
  * Documentation/models/credit.pml is the same as here, checked by spin.
  *
- * An ask is granted whole or not at all, and is for whole frames.  So whatever was granted
- * can be used, and comes home; and since no ask is for more than ZCR_ASK_MAX, which each
- * receiver has, each is granted in time.
+ * An ask is for whole frames, and granted whole or not at all; in parts only where each frame
+ * takes one credit, as most do on wires.  So whatever was granted can be used, and comes home;
+ * and since no ask is for more than ZCR_ASK_MAX, which each receiver has, each is granted in
+ * time.
  *
  * Sources that ask take turns by credits (deficit round robin, Shreedhar and Varghese,
  * SIGCOMM 1995), as the thesis' waiting lists do by frames.
@@ -30,6 +31,9 @@
 
 /* Credits of a turn and a weight of 1 */
 #define ZCR_QUANTUM	16
+
+/* A part is this share of all credit at least, or each frame that leaves would make a message. */
+#define ZCR_PARTS	8
 
 /**
  * zcr_cost() - what a frame takes
@@ -64,6 +68,8 @@ bool zcr_want(struct zcr_sender *tx, u32 credits)
 	if (tx->asked - tx->granted + credits > ZCR_ASK_MAX)
 		return false;
 	tx->asked += credits;
+	if (credits > 1)
+		tx->large = tx->asked;
 	return true;
 }
 
@@ -77,7 +83,7 @@ struct zcr_msg zcr_ask(const struct zcr_sender *tx)
 {
 	return (struct zcr_msg) {
 		.type = ZCR_ASK, .epoch = tx->epoch, .peer = tx->peer, .count = tx->asked,
-		.past = tx->settled,
+		.past = tx->settled, .single = (s32)(tx->granted - tx->large) >= 0,
 	};
 }
 
@@ -141,11 +147,13 @@ bool zcr_use(struct zcr_sender *tx, u32 credits)
 /**
  * zcr_tick() - as long as a frame can be on its way has passed since the last time
  * @tx:		sender
+ * @inside:	of @tx->used, credits of frames that have not set out yet; it may count some of
+ *		a former life
  */
-void zcr_tick(struct zcr_sender *tx)
+void zcr_tick(struct zcr_sender *tx, u32 inside)
 {
 	tx->settled = tx->last;
-	tx->last = tx->used;
+	tx->last = tx->used - min(inside, tx->used - tx->settled);
 }
 
 /**
@@ -217,6 +225,7 @@ static enum zcr_verdict zcr_asked_anew(struct zcr_source *src, const struct zcr_
 	src->epoch = msg->epoch;
 	src->peer = msg->peer;
 	src->nonce = fresh;
+	src->single = msg->single;
 	src->asked = msg->count;
 	src->granted = 0;
 	src->arrived = 0;
@@ -245,8 +254,10 @@ enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u3
 	if (msg->peer != src->peer)
 		return ZCR_STALE;
 	*lost += zcr_settle(src, msg->past);
-	if (zcr_forward(src->asked, msg->count, src->granted + ZCR_ASK_MAX))
+	if (zcr_forward(src->asked, msg->count, src->granted + ZCR_ASK_MAX)) {
+		src->single = msg->single;
 		src->asked = msg->count;
+	}
 	zcr_wait(src);
 	return ZCR_OURS;
 }
@@ -292,6 +303,17 @@ static void zcr_begin_turn(struct zcr_receiver *rx, struct zcr_source *src)
 	src->deficit += src->weight * ZCR_QUANTUM;
 }
 
+/* What a source can be granted now, or 0. */
+static u32 zcr_part(const struct zcr_receiver *rx, const struct zcr_source *src)
+{
+	u32 need = src->asked - src->granted;
+	u32 room = rx->size - min(rx->out, rx->size);
+
+	if (need <= room)
+		return need;
+	return src->single && room >= rx->size / ZCR_PARTS ? room : 0;
+}
+
 /**
  * zcr_next() - grant an ask that waits
  * @rx:		receiver
@@ -306,16 +328,17 @@ struct zcr_source *zcr_next(struct zcr_receiver *rx)
 	u32 need;
 
 	while ((src = list_first_entry_or_null(&rx->waiting, struct zcr_source, waiting))) {
-		need = src->asked - src->granted;
-		if (rx->quiet || rx->out + need > rx->size)
+		need = zcr_part(rx, src);
+		if (rx->quiet || !need)
 			return NULL;
 		if (rx->turn != src)
 			zcr_begin_turn(rx, src);
 		if (src->deficit >= need) {
 			src->deficit -= need;
-			src->granted = src->asked;
+			src->granted += need;
 			rx->out += need;
-			list_del_init(&src->waiting);
+			if (src->granted == src->asked)
+				list_del_init(&src->waiting);
 			return src;
 		}
 		rx->turn = NULL;
@@ -330,13 +353,26 @@ struct zcr_source *zcr_next(struct zcr_receiver *rx)
  * @credits:	of the frame
  *
  * One without credit takes room as well.
+ *
+ * Return: of @credits, those that it had been granted.
  */
-void zcr_arrive(struct zcr_source *src, u32 credits)
+u32 zcr_arrive(struct zcr_source *src, u32 credits)
 {
 	u32 covered = min(credits, src->granted - src->arrived);
 
 	src->arrived += covered;
-	src->rx->out += credits - covered;
+	zcr_take(src->rx, credits - covered);
+	return covered;
+}
+
+/**
+ * zcr_take() - a frame has come without credit, and waits for the vNIC
+ * @rx:		receiver
+ * @credits:	of the frame
+ */
+void zcr_take(struct zcr_receiver *rx, u32 credits)
+{
+	rx->out += credits;
 }
 
 /**

@@ -34,6 +34,7 @@ enum zcr_type {
  * @peer:	the receiver's; 0: not known yet
  * @count:	credits asked for, or granted, since the pair began
  * @past:	of an ask, those settled; of a grant, those that have arrived
+ * @single:	of an ask: each frame that waits takes one credit
  */
 struct zcr_msg {
 	enum zcr_type	type;
@@ -41,6 +42,7 @@ struct zcr_msg {
 	u32		peer;
 	u32		count;
 	u32		past;
+	bool		single;
 };
 
 /**
@@ -50,9 +52,10 @@ struct zcr_msg {
  * @asked:	credits that it has asked for
  * @granted:	of them, those that it got
  * @used:	of these, those that it has sent frames by
- * @last:	@used at the last zcr_tick()
- * @settled:	@used at the one before: these frames have arrived or are lost
+ * @last:	of @used, those on their way by the last zcr_tick()
+ * @settled:	by the one before: these frames have arrived or are lost
  * @acked:	credits whose frames have arrived, or that are given up
+ * @large:	@asked when a frame of more than one was asked for last
  */
 struct zcr_sender {
 	u32	epoch;
@@ -63,6 +66,7 @@ struct zcr_sender {
 	u32	last;
 	u32	settled;
 	u32	acked;
+	u32	large;
 };
 
 /**
@@ -85,11 +89,13 @@ struct zcr_receiver {
  * struct zcr_source - what a receiver knows of a sender
  * @waiting:	in the receiver's list
  * @rx:		receiver
+ * @remote:	it is told of grants by messages; the caller's
  * @weight:	share among sources that ask
  * @deficit:	credits that it may still get in its turn
  * @epoch:	the sender's; 0: not known
  * @peer:	the receiver's for this pair
  * @nonce:	the receiver's for the next pair
+ * @single:	what it asks for can be granted in parts
  * @asked:	credits that the sender has asked for
  * @granted:	of them, those that it got
  * @arrived:	of these, those whose frames have come, or that are given up
@@ -97,11 +103,13 @@ struct zcr_receiver {
 struct zcr_source {
 	struct list_head	waiting;
 	struct zcr_receiver	*rx;
+	bool			remote;
 	u8			weight;
 	u32			deficit;
 	u32			epoch;
 	u32			peer;
 	u32			nonce;
+	bool			single;
 	u32			asked;
 	u32			granted;
 	u32			arrived;
@@ -126,7 +134,7 @@ bool zcr_want(struct zcr_sender *tx, u32 credits);
 struct zcr_msg zcr_ask(const struct zcr_sender *tx);
 bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh);
 bool zcr_use(struct zcr_sender *tx, u32 credits);
-void zcr_tick(struct zcr_sender *tx);
+void zcr_tick(struct zcr_sender *tx, u32 inside);
 bool zcr_repeat(const struct zcr_sender *tx);
 
 void zcr_receiver_init(struct zcr_receiver *rx);
@@ -137,7 +145,8 @@ struct zcr_msg zcr_answer(const struct zcr_source *src, const struct zcr_msg *as
 			  enum zcr_verdict verdict);
 struct zcr_source *zcr_next(struct zcr_receiver *rx);
 struct zcr_msg zcr_grant(const struct zcr_source *src);
-void zcr_arrive(struct zcr_source *src, u32 credits);
+u32 zcr_arrive(struct zcr_source *src, u32 credits);
+void zcr_take(struct zcr_receiver *rx, u32 credits);
 void zcr_leave(struct zcr_receiver *rx, u32 credits);
 u32 zcr_forget(struct zcr_source *src);
 

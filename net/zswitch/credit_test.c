@@ -228,7 +228,7 @@ static void zcr_test_time(struct kunit *test)
 			zcr_forget(&t->src[i]);
 		if (t->step % (ZCR_TEST_LIFE + 1))
 			continue;
-		zcr_tick(&t->tx[i]);
+		zcr_tick(&t->tx[i], 0);
 		if (zcr_repeat(&t->tx[i]))
 			zcr_test_send(test, i, zcr_ask(&t->tx[i]));
 	}
@@ -443,6 +443,44 @@ static void zcr_test_vanish(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->rx.turn);
 }
 
+/* What is short is granted in parts to frames of one credit, and whole to others. */
+static void zcr_test_parts(struct kunit *test)
+{
+	struct zcr_test *t = test->priv;
+	u32 part = ZCR_TEST_SIZE / ZCR_PARTS;
+	struct zcr_msg msg;
+	u32 i;
+
+	zcr_test_pair_init(t, 2);
+	zcr_arrive(&t->src[1], ZCR_TEST_SIZE);
+	for (i = 0; i < 64; i++)
+		KUNIT_ASSERT_TRUE(test, zcr_want(&t->tx[0], 1));
+	zcr_test_hear_ask(t, 0);
+	zcr_leave(&t->rx, part - 1);
+	KUNIT_EXPECT_NULL(test, zcr_next(&t->rx));
+	zcr_leave(&t->rx, 1);
+	KUNIT_ASSERT_PTR_EQ(test, zcr_next(&t->rx), &t->src[0]);
+	KUNIT_EXPECT_EQ(test, t->src[0].granted, part);
+	KUNIT_EXPECT_EQ(test, t->rx.out, ZCR_TEST_SIZE);
+	KUNIT_EXPECT_NULL(test, zcr_next(&t->rx));
+	msg = zcr_grant(&t->src[0]);
+	zcr_hear(&t->tx[0], &msg, 1);
+	/* One of two waits behind them: what is left is not enough for it, or all is. */
+	KUNIT_ASSERT_TRUE(test, zcr_want(&t->tx[0], 2));
+	zcr_test_hear_ask(t, 0);
+	zcr_leave(&t->rx, 64 - part + 1);
+	KUNIT_EXPECT_NULL(test, zcr_next(&t->rx));
+	zcr_leave(&t->rx, 1);
+	KUNIT_EXPECT_PTR_EQ(test, zcr_next(&t->rx), &t->src[0]);
+	KUNIT_EXPECT_EQ(test, t->src[0].granted, 66);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->rx.waiting));
+	/* And parts again, when it has been granted. */
+	msg = zcr_grant(&t->src[0]);
+	zcr_hear(&t->tx[0], &msg, 1);
+	msg = zcr_ask(&t->tx[0]);
+	KUNIT_EXPECT_TRUE(test, msg.single);
+}
+
 static void zcr_test_costs(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, zcr_cost(0), 1);
@@ -464,6 +502,7 @@ static struct kunit_case zcr_cases[] = {
 	KUNIT_CASE(zcr_test_weights),
 	KUNIT_CASE(zcr_test_forged),
 	KUNIT_CASE(zcr_test_vanish),
+	KUNIT_CASE(zcr_test_parts),
 	KUNIT_CASE(zcr_test_costs),
 	{}
 };

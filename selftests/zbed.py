@@ -110,12 +110,12 @@ def destroy():
     names.clear()
 
 
-def port(dev):
-    return json.loads(ip("S", "-s -d -j link show dev " + dev))[0]["linkinfo"]["info_slave_data"]
+def port(dev, node="S"):
+    return json.loads(ip(node, "-s -d -j link show dev " + dev))[0]["linkinfo"]["info_slave_data"]
 
 
-def switch():
-    return json.loads(ip("S", "-s -d -j link show dev zs0"))[0]["linkinfo"]["info_data"]
+def switch(node="S"):
+    return json.loads(ip(node, "-s -d -j link show dev zs0"))[0]["linkinfo"]["info_data"]
 
 
 def all_ports():
@@ -131,7 +131,7 @@ def balanced():
     """At rest every frame is accounted for, and nobody sleeps.  Return: what is wrong."""
     ports = dict(all_ports(), zs0=switch())
     wrong = [dev for dev, p in ports.items()
-             if p["in"] + p["copies"] != p["passed"] + sum(drops(p).values()) or p["slept"] != p["woken"]
+             if p["in"] + p["copies"] != p["passed"] + p["fabric_in"] + sum(drops(p).values()) or p["slept"] != p["woken"]
              or p.get("waiting") or p.get("backlog")]
     if sum(p["passed"] for p in ports.values()) != sum(p["out"] for p in ports.values()):
         wrong.append("sums")

@@ -17,7 +17,8 @@
 #include <linux/etherdevice.h>
 #include <net/gso.h>
 #include <net/sock.h>
-#include "zswitch.h"
+#include "fabric.h"
+#include "queue.h"
 
 /* Make a frame ready that may wait for long and then be another namespace's. */
 static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
@@ -89,44 +90,43 @@ static bool zsw_fits(const struct net_device *dev, const struct sk_buff *skb)
 }
 
 /* Hand a frame to an output, or the reason why it does not go there. */
-static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	if (!zsw_fits(out->dev, f->skb)) {
 		zsw_drop(f->in, f->skb, netif_running(out->dev) ? ZSWITCH_STAT_DROP_MTU :
 							    ZSWITCH_STAT_DROP_DOWN);
 		return;
 	}
-	if (vid)
-		zsw_vlan_strip(&out->vlans, f->skb, vid);
+	if (f->vid)
+		zsw_vlan_strip(&out->vlans, f->skb, f->vid);
 	zsw_enqueue(out, f);
 }
 
-static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	if (out == f->in)
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
-	else if (vid && !zsw_vlan_egress(&out->vlans, vid))
+	else if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_VLAN);
 	else if (!zsw_policy_may(f->in, out))
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
 	else
-		zsw_deliver(out, f, vid);
+		zsw_deliver(out, f);
 }
 
 /* Is an output one of many for a frame? */
-static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *f, u16 vid,
-			bool unknown)
+static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *f, bool unknown)
 {
-	if (out == f->in || !READ_ONCE(out->up))
+	if (out == f->in || !READ_ONCE(out->up) || (f->control && out->kind))
 		return false;
 	if (unknown && (out == out->zsw->host || !READ_ONCE(out->flood)))
 		return false;
-	if (vid && !zsw_vlan_egress(&out->vlans, vid))
+	if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
 		return false;
 	return zsw_policy_may(f->in, out);
 }
 
-static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vid)
+static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	struct zsw_frame copy = *f;
 
@@ -139,10 +139,10 @@ static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f, u16 vi
 	/* A clone has no socket, but must be paid for as the frame itself is. */
 	if (f->skb->sk && f->skb->destructor)
 		skb_set_owner_w(copy.skb, f->skb->sk);
-	zsw_deliver(out, &copy, vid);
+	zsw_deliver(out, &copy);
 }
 
-static void zsw_flood(struct zsw_frame *f, u16 vid, bool unknown)
+static void zsw_flood(struct zsw_frame *f, bool unknown)
 {
 	enum zswitch_stat reason = zsw_bill_open(f);
 	struct zswitch_port *out, *last = NULL;
@@ -153,17 +153,28 @@ static void zsw_flood(struct zsw_frame *f, u16 vid, bool unknown)
 	}
 
 	list_for_each_entry_rcu(out, &f->in->zsw->ports, node) {
-		if (!zsw_flooded(out, f, vid, unknown))
+		if (!zsw_flooded(out, f, unknown))
 			continue;
 		if (last)
-			zsw_copy(last, f, vid);
+			zsw_copy(last, f);
 		last = out;
 	}
 	if (last)
-		zsw_deliver(last, f, vid);
+		zsw_deliver(last, f);
 	else
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_LOCAL);
 	zsw_bill_put(f->in, f->bill);
+}
+
+/* The fabric's own frames are for the switch of the vNIC that they are addressed to. */
+static void zsw_control(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_VLAN);
+	else if (!zsw_policy_may(f->in, out))
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
+	else
+		zsw_fabric_receive(out, f);
 }
 
 /* Is it for the neighbour on the wire alone? */
@@ -185,7 +196,6 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 	struct zsw_frame f = { .in = in, .txq = txq };
 	struct zswitch *zsw = in->zsw;
 	struct zsw_dest dest = {};
-	u16 vid = 0;
 
 	zsw_count(in, ZSWITCH_STAT_IN, 1);
 	zsw_count(in, ZSWITCH_STAT_IN_BYTES, skb->len);
@@ -203,24 +213,33 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 		zsw_drop(in, skb, ZSWITCH_STAT_DROP_LOCAL);
 		return;
 	}
-	if (READ_ONCE(zsw->cfg.vlan_filtering) && !zsw_vlan_ingress(&in->vlans, skb, &vid)) {
+	if (READ_ONCE(zsw->cfg.vlan_filtering) && !zsw_vlan_ingress(&in->vlans, skb, &f.vid)) {
 		zsw_drop(in, skb, ZSWITCH_STAT_DROP_VLAN);
 		return;
 	}
-	if (!zsw_source(in, eth_hdr(skb)->h_source, vid)) {
+	if (!zsw_source(in, eth_hdr(skb)->h_source, f.vid)) {
 		zsw_drop(in, skb, ZSWITCH_STAT_DROP_GUARD);
 		return;
 	}
+	f.control = zsw_fabric_is_control(skb);
+	if (f.control && in->kind) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_FORGED);
+		return;
+	}
 	if (!is_multicast_ether_addr(eth_hdr(skb)->h_dest)) {
-		dest = zsw_fdb_lookup(zsw, eth_hdr(skb)->h_dest, vid);
+		dest = zsw_fdb_lookup(zsw, eth_hdr(skb)->h_dest, f.vid);
 		if (ether_addr_equal(eth_hdr(skb)->h_dest, zsw->dev->dev_addr))
 			dest.port = zsw->host;
+		if (dest.port && f.control && dest.port->kind) {
+			zsw_control(dest.port, &f);
+			return;
+		}
 		if (dest.port) {
-			zsw_unicast(dest.port, &f, vid);
+			zsw_unicast(dest.port, &f);
 			return;
 		}
 	}
-	zsw_flood(&f, vid, !is_multicast_ether_addr(eth_hdr(skb)->h_dest));
+	zsw_flood(&f, !is_multicast_ether_addr(eth_hdr(skb)->h_dest));
 }
 
 /**

@@ -18,7 +18,8 @@
 #include <linux/rtnetlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
-#include "zswitch.h"
+#include "fabric.h"
+#include "queue.h"
 
 /**
  * zswitch_select_queue() - ndo_select_queue of devices that can be stopped
@@ -211,6 +212,7 @@ static void zsw_dev_uninit(struct net_device *dev)
 		if (port != zsw->host)
 			zsw_port_del(port);
 	cancel_delayed_work_sync(&zsw->watch);
+	cancel_delayed_work_sync(&zsw->fabric);
 	list_del_rcu(&zsw->host->node);
 	zsw_fdb_exit(zsw);
 	netif_napi_del(&zsw->napi);

@@ -10,7 +10,8 @@
 #include <linux/module.h>
 #include <net/netlink.h>
 #include <net/rtnetlink.h>
-#include "zswitch.h"
+#include "fabric.h"
+#include "queue.h"
 
 /* A switch has no peer: no attribute tells of one. */
 #define COMPAT_NEWLINK		zsw_newlink
@@ -58,6 +59,7 @@ static const struct nla_policy zsw_policy[IFLA_ZSWITCH_MAX + 1] = {
 	[IFLA_ZSWITCH_VLAN_FILTERING]	= NLA_POLICY_MAX(NLA_U8, 1),
 	[IFLA_ZSWITCH_FABRIC]		= NLA_POLICY_MAX(NLA_U8, 1),
 	[IFLA_ZSWITCH_RXQ]		= { .type = NLA_U32 },
+	[IFLA_ZSWITCH_UNASKED]		= { .type = NLA_U32 },
 	[IFLA_ZSWITCH_FDB_COUNT]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_STATS]		= { .type = NLA_REJECT },
 };
@@ -103,6 +105,8 @@ static const struct zsw_option zsw_options[] = {
 	  "addresses age in at most 30 days" },
 	{ IFLA_ZSWITCH_RXQ, offsetof(struct zsw_config, rxq), ZSWITCH_RXQ_MIN, ZSWITCH_RXQ_MAX,
 	  "rxq is 64 to 65536 credits" },
+	{ IFLA_ZSWITCH_UNASKED, offsetof(struct zsw_config, unasked), 0, ZSWITCH_UNASKED_MAX,
+	  "unasked is at most 64 credits" },
 	{ IFLA_ZSWITCH_FDB_MAX, offsetof(struct zsw_config, fdb_max), 0, 1 << 20,
 	  "at most 1048576 addresses" },
 };
@@ -191,6 +195,7 @@ static void zsw_setup(struct net_device *dev)
 	zsw->cfg = zsw_defaults;
 	INIT_LIST_HEAD(&zsw->ports);
 	INIT_DELAYED_WORK(&zsw->watch, zsw_watch);
+	INIT_DELAYED_WORK(&zsw->fabric, zsw_fabric_work);
 }
 
 static int zsw_validate(struct nlattr *tb[], struct nlattr *data[],

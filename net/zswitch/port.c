@@ -15,7 +15,7 @@
  *  - What it had sent and waits at other outputs is dropped there, under their locks, and
  *    so are the queues that others had for it.  A puller touches the input of a frame
  *    under that lock only.
- *  - Frames that were pulled refer to no port.
+ *  - Frames that were pulled refer to no port.  Frames of control that wait for it are freed.
  *  - Its memory, its counters and its reference to the device are given back.
  *
  * The host's port goes last, with the switch.
@@ -23,7 +23,8 @@
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
-#include "zswitch.h"
+#include "fabric.h"
+#include "queue.h"
 
 static LIST_HEAD(zsw_kinds);
 
@@ -114,6 +115,7 @@ struct zswitch_port *zsw_port_new(struct zswitch *zsw, struct net_device *dev,
 	port->flood = true;
 	zsw_vlans_init(&port->vlans);
 	zsw_output_init(port);
+	zsw_fabric_init(port);
 	return port;
 }
 
@@ -152,8 +154,8 @@ static int zsw_port_check(struct zswitch *zsw, struct net_device *dev,
 }
 
 /**
- * zsw_port_credit() - a port gives credit as the switch's options say
- * @port:	port; a wire gives none
+ * zsw_port_credit() - a port gives credit, or asks for it, as the options say
+ * @port:	port; a wire gives none, and asks its peers
  *
  * Context: RTNL.
  */
@@ -161,7 +163,10 @@ void zsw_port_credit(struct zswitch_port *port)
 {
 	const struct zsw_config *cfg = &port->zsw->cfg;
 
-	zsw_output_credit(port, cfg->fabric && port->kind ? cfg->rxq : 0);
+	if (port->kind)
+		zsw_output_credit(port, cfg->fabric ? cfg->rxq : 0);
+	else
+		zsw_fabric_set(port, cfg->fabric && port->fabric);
 }
 
 static bool zsw_port_can_send(const struct net_device *dev)
@@ -186,6 +191,7 @@ static void zsw_port_quit(struct zswitch_port *port)
 	list_for_each_entry(other, &port->zsw->ports, node)
 		zsw_forget_input(other, port);
 	zsw_free_voqs(port);
+	zsw_fabric_exit(port);
 	netdev_put(port->dev, &port->tracker);
 	zsw_port_free(port);
 }

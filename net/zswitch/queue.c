@@ -52,7 +52,9 @@
  * that waits in an output is its size at most, from however many inputs.  Here both ends are
  * under the output's lock, and a message is a call: an input asks for the frame that it
  * holds first, and whoever takes frames out grants what that makes room for.  Copies
- * of flooded frames need none.
+ * of flooded frames need none.  fabric.c does the same for vNICs of other hosts: what waits for
+ * one of them waits in front of the wire's fifos, by pair, and what comes from there with credit
+ * has its room.
  *
  * Context.  All under the output's lock; what an input holds is atomic, for it has
  * frames at many outputs.  Packets are freed without the lock.
@@ -60,7 +62,8 @@
 #include <linux/jiffies.h>
 #include <linux/refcount.h>
 #include <linux/sizes.h>
-#include "zswitch.h"
+#include "fabric.h"
+#include "queue.h"
 
 /* What an input may send in its turn, by weight, and a priority */
 #define ZSW_QUANTUM	2048
@@ -74,30 +77,6 @@
 /* Of both ends of a pair: within a switch no message is old. */
 #define ZSW_EPOCH	1
 
-/**
- * struct zsw_cb - what a frame knows while it waits
- * @bill:	of it and its copies; NULL if there are none
- * @debt:	without a bill, of its own
- * @len:	bytes
- * @credits:	that it was let in by, or 0
- * @prio:	priority of the output
- * @class:	enum zsw_class
- */
-struct zsw_cb {
-	struct zsw_bill	*bill;
-	struct zsw_debt	debt;
-	u32		len;
-	u8		credits;
-	u8		prio;
-	u8		class;
-};
-
-static struct zsw_cb *zsw_cb(const struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct zsw_cb) > sizeof_field(struct sk_buff, cb));
-	return (struct zsw_cb *)skb->cb;
-}
-
 static void zsw_kick(struct zswitch_port *out)
 {
 	if (out->kind)
@@ -106,7 +85,14 @@ static void zsw_kick(struct zswitch_port *out)
 		zsw_wire_kick(out);
 }
 
-static void zsw_wake(struct zswitch_port *in, u32 txqs)
+/**
+ * zsw_wake() - transmit queues of an input may go on
+ * @in:		input
+ * @txqs:	a bit each
+ *
+ * Context: any output's lock.
+ */
+void zsw_wake(struct zswitch_port *in, u32 txqs)
 {
 	if (!txqs)
 		return;
@@ -243,7 +229,13 @@ static void zsw_release(struct zswitch_port *in, const struct zsw_cb *cb)
 		zsw_repay(in, &cb->debt);
 }
 
-static void zsw_fifo_wake(struct zsw_fifo *fifo)
+/**
+ * zsw_fifo_wake() - frames have left a fifo: who waits for it may go on if enough have
+ * @fifo:	fifo
+ *
+ * Context: the output's lock.
+ */
+void zsw_fifo_wake(struct zsw_fifo *fifo)
 {
 	struct zswitch_port *in = fifo->voq->in;
 	u32 txqs = fifo->sleepers | fifo->flooders;
@@ -270,6 +262,17 @@ static void zsw_append(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 		out->lossy[cb->prio] += cb->len;
 }
 
+/* A frame waits no more: credit of this output comes home, that of others has set out. */
+static void zsw_give_back(struct zswitch_port *out, const struct zsw_cb *cb)
+{
+	if (cb->pair) {
+		cb->pair->inside -= cb->credits;
+	} else if (cb->credits) {
+		zcr_leave(&out->rx, cb->credits);
+		zsw_count(out, ZSWITCH_STAT_CREDIT_RETURNED, cb->credits);
+	}
+}
+
 /* Take a frame out of the middle or from the head. */
 static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct sk_buff *skb)
 {
@@ -286,15 +289,17 @@ static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 		if (list_empty(&out->active[cb->prio]))
 			WRITE_ONCE(out->ready, out->ready & ~BIT(cb->prio));
 	}
-	if (cb->credits) {
-		zcr_leave(&out->rx, cb->credits);
-		zsw_count(out, ZSWITCH_STAT_CREDIT_RETURNED, cb->credits);
-	}
+	zsw_give_back(out, cb);
 	zsw_release(fifo->voq->in, cb);
 	zsw_fifo_wake(fifo);
 }
 
-static void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq)
+/**
+ * zsw_fifo_init() - a fifo without frames
+ * @fifo:	fifo
+ * @voq:	whose it is
+ */
+void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq)
 {
 	INIT_LIST_HEAD(&fifo->active);
 	__skb_queue_head_init(&fifo->frames);
@@ -447,12 +452,47 @@ static void zsw_ask(struct zswitch_port *out, struct zsw_voq *voq)
 	zcr_asked(&voq->src, &ask, ZSW_EPOCH, &lost);
 }
 
-/* Take a frame from those that wait for credit. */
-static void zsw_unhold(struct zswitch_port *out, struct zsw_voq *voq, struct sk_buff *skb)
+/**
+ * zsw_hold() - a frame begins to wait for credit
+ * @out:	output
+ * @held:	those that do
+ * @skb:	frame
+ *
+ * Context: the output's lock, as of all that follow.
+ */
+void zsw_hold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
 {
-	__skb_unlink(skb, &voq->held.frames);
-	voq->held.bytes -= zsw_cb(skb)->len;
+	__skb_queue_tail(&held->frames, skb);
+	held->bytes += zsw_cb(skb)->len;
+	WRITE_ONCE(out->held, out->held + zsw_cb(skb)->len);
+}
+
+/**
+ * zsw_unhold() - take a frame from those that wait for credit
+ * @out:	output
+ * @held:	they
+ * @skb:	frame
+ */
+void zsw_unhold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
+{
+	__skb_unlink(skb, &held->frames);
+	held->bytes -= zsw_cb(skb)->len;
 	WRITE_ONCE(out->held, out->held - zsw_cb(skb)->len);
+}
+
+/**
+ * zsw_let_in() - a frame waits for credit no more, and is let into its output
+ * @out:	output
+ * @held:	those that it waited among; zsw_fifo_wake() them afterwards
+ * @skb:	frame
+ */
+void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
+{
+	unsigned int prio = zsw_cb(skb)->prio;
+
+	zsw_unhold(out, held, skb);
+	zsw_admit(out, held->voq, skb);
+	zsw_ready(out, prio);
 }
 
 /* An input has got what it asked for: its first frame goes in. */
@@ -468,76 +508,113 @@ static void zsw_granted(struct zswitch_port *out, struct zsw_voq *voq)
 		return;
 	zsw_count(out, ZSWITCH_STAT_CREDIT_USED, credits);
 	zcr_arrive(&voq->src, credits);
-	zsw_unhold(out, voq, skb);
-	zsw_admit(out, voq, skb);
+	zsw_let_in(out, &voq->held, skb);
 	if (!skb_queue_empty(&voq->held.frames))
 		zsw_ask(out, voq);
-	zsw_ready(out, zsw_cb(skb)->prio);
 	zsw_fifo_wake(&voq->held);
 }
 
-/* Credit has come home, or was asked for. */
-static void zsw_grant(struct zswitch_port *out)
+/**
+ * zsw_grant() - credit has come home, or was asked for
+ * @out:	output
+ */
+void zsw_grant(struct zswitch_port *out)
 {
 	struct zcr_source *src;
 
 	if (list_empty(&out->rx.waiting))
 		return;
-	while ((src = zcr_next(&out->rx)))
-		zsw_granted(out, container_of(src, struct zsw_voq, src));
+	while ((src = zcr_next(&out->rx))) {
+		if (src->remote)
+			zsw_fabric_grant(out, src);
+		else
+			zsw_granted(out, container_of(src, struct zsw_voq, src));
+	}
 }
 
-/* Does a frame need credit?  Copies of flooded ones and those from wires need none. */
-static bool zsw_needs_credit(const struct zswitch_port *out, const struct zsw_cb *cb)
+/*
+ * A frame needs credit of this output, and waits for it; maybe no longer than for this call.
+ * Return: fifo that it waits in, as of zsw_place().
+ */
+static struct zsw_fifo *zsw_hold_here(struct zswitch_port *out, struct zsw_voq *voq,
+				      struct sk_buff *skb)
 {
-	return out->rx.size && cb->class == ZSW_VIRTUAL;
-}
-
-/* A frame waits for credit; maybe no longer than for this call. */
-static void zsw_hold(struct zswitch_port *out, struct zsw_voq *voq, struct sk_buff *skb)
-{
-	struct zsw_cb *cb = zsw_cb(skb);
 	bool first = skb_queue_empty(&voq->held.frames);
+	struct zsw_cb *cb = zsw_cb(skb);
 
 	cb->credits = zcr_cost(cb->len);
-	__skb_queue_tail(&voq->held.frames, skb);
-	voq->held.bytes += cb->len;
-	WRITE_ONCE(out->held, out->held + cb->len);
-	if (!first)
-		return;
-	zsw_ask(out, voq);
-	zsw_grant(out);
-	if (!skb_queue_empty(&voq->held.frames))
+	zsw_hold(out, &voq->held, skb);
+	if (first) {
+		zsw_ask(out, voq);
+		zsw_grant(out);
+		if (skb_queue_empty(&voq->held.frames))
+			return &voq->fifo[cb->prio];
 		zsw_count(out, ZSWITCH_STAT_CREDIT_WAITED, 1);
+	}
+	return &voq->held;
+}
+
+/**
+ * zsw_promote() - a frame from a wire has the room that its sender was granted
+ * @cb:		its
+ *
+ * It waits for as long as those of this machine do, and its wire need not be paused for it.
+ */
+void zsw_promote(struct zsw_cb *cb)
+{
+	cb->class = ZSW_VIRTUAL;
+	if (!cb->debt.charge)
+		return;
+	cee_ingress_uncharge(cb->debt.charge, cb->debt.prio, cb->debt.size);
+	cb->debt.charge = NULL;
+}
+
+/*
+ * Put a frame where it is to wait.  Copies of flooded ones need no credit, nor do those from
+ * wires: what they came with is theirs.
+ * Return: where it waits, or NULL without memory.
+ */
+static struct zsw_fifo *zsw_place(struct zswitch_port *out, struct zsw_voq *voq,
+				  const struct zsw_frame *f)
+{
+	struct zsw_cb *cb = zsw_cb(f->skb);
+	unsigned int prio = cb->prio;
+
+	if (f->in->kind && cb->class == ZSW_VIRTUAL) {
+		if (out->rx.size)
+			return zsw_hold_here(out, voq, f->skb);
+		if (out->remote)
+			return zsw_fabric_hold(out, voq, f);
+	}
+	zsw_admit(out, voq, f->skb);
+	zsw_ready(out, prio);
+	return &voq->fifo[prio];
 }
 
 /* Context: the output's lock.  Return: as zsw_refusal(). */
 static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	struct zsw_cb *cb = zsw_cb(f->skb);
-	enum zswitch_stat reason = zsw_refusal(out, cb);
-	unsigned int prio = cb->prio, input = f->bill ? f->bill->debt.prio : cb->debt.prio;
-	bool waits = f->txq >= 0 && cb->class != ZSW_LOSSY;
+	unsigned int input = f->bill ? f->bill->debt.prio : cb->debt.prio;
+	enum zswitch_stat reason;
 	struct zsw_fifo *fifo;
 	struct zsw_voq *voq;
+	bool waits;
 
+	if (READ_ONCE(f->in->remote))
+		zsw_fabric_arrive(out, f);
+	reason = zsw_refusal(out, cb);
 	if (reason)
 		return reason;
 	voq = zsw_voq_get(out, f->in);
 	if (!voq)
 		return ZSWITCH_STAT_DROP_NOMEM;
-	fifo = &voq->fifo[prio];
-	if (zsw_needs_credit(out, cb)) {
-		zsw_hold(out, voq, f->skb);
-		if (!skb_queue_empty(&voq->held.frames))
-			fifo = &voq->held;
-	} else {
-		zsw_admit(out, voq, f->skb);
-	}
+	waits = f->txq >= 0 && cb->class != ZSW_LOSSY;
+	fifo = zsw_place(out, voq, f);
+	if (!fifo)
+		return ZSWITCH_STAT_DROP_NOMEM;
 	if (waits)
 		zsw_sleep_if_full(fifo, f, input);
-	if (fifo != &voq->held)
-		zsw_ready(out, prio);
 	return ZSWITCH_STAT_PAD;
 }
 
@@ -605,6 +682,8 @@ void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f)
 	}
 	spin_lock(&out->lock);
 	reason = zsw_insert(out, f);
+	if (reason)
+		zsw_give_back(out, cb);
 	spin_unlock(&out->lock);
 	if (!reason)
 		return;
@@ -791,6 +870,25 @@ static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int 
 	}
 }
 
+/**
+ * zsw_discard() - a frame that waits for credit is lost
+ * @out:	output
+ * @held:	those that do; zsw_fifo_wake() them afterwards
+ * @skb:	frame
+ * @reason:	why
+ * @freed:	it is added to these
+ */
+void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb,
+		 enum zswitch_stat reason, struct sk_buff_head *freed)
+{
+	struct zswitch_port *in = held->voq->in;
+
+	zsw_count(in, reason, 1);
+	zsw_unhold(out, held, skb);
+	zsw_release(in, zsw_cb(skb));
+	__skb_queue_tail(freed, skb);
+}
+
 /*
  * The same of frames that wait for credit, of a priority or of all (negative).  What the input
  * had asked for is not wanted any more; it asks for what is left.
@@ -807,10 +905,7 @@ static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int pr
 		if ((class >= 0 && zsw_cb(skb)->class != class) ||
 		    (prio >= 0 && zsw_cb(skb)->prio != prio))
 			continue;
-		zsw_count(voq->in, reason, 1);
-		zsw_unhold(out, voq, skb);
-		zsw_release(voq->in, zsw_cb(skb));
-		__skb_queue_tail(freed, skb);
+		zsw_discard(out, &voq->held, skb, reason, freed);
 	}
 	zsw_fifo_wake(&voq->held);
 	if (!skb_queue_empty(&voq->held.frames))
@@ -904,12 +999,14 @@ void zsw_output_set(struct zswitch_port *port, bool up)
 	zsw_all_taken(port, U8_MAX);
 	for (i = 0; i < ZSWITCH_PRIOS && !up; i++)
 		zsw_purge(port, i, -1, ZSWITCH_STAT_DROP_DOWN, &freed);
+	if (!up)
+		zsw_fabric_purge(port, &freed);
 	spin_unlock_bh(&port->lock);
 	__skb_queue_purge(&freed);
 }
 
 /* Nobody need ask any more: all that waits for credit goes in, and counts for none. */
-static void zsw_let_in(struct zswitch_port *out, struct zsw_voq *voq)
+static void zsw_let_all_in(struct zswitch_port *out, struct zsw_voq *voq)
 {
 	struct sk_buff *skb;
 
@@ -917,10 +1014,8 @@ static void zsw_let_in(struct zswitch_port *out, struct zsw_voq *voq)
 		return;
 	zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, zcr_withdraw(&voq->tx, &voq->src));
 	while ((skb = skb_peek(&voq->held.frames))) {
-		zsw_unhold(out, voq, skb);
 		zsw_cb(skb)->credits = 0;
-		zsw_admit(out, voq, skb);
-		zsw_ready(out, zsw_cb(skb)->prio);
+		zsw_let_in(out, &voq->held, skb);
 	}
 	zsw_fifo_wake(&voq->held);
 }
@@ -940,10 +1035,14 @@ void zsw_output_credit(struct zswitch_port *port, u32 size)
 	int i;
 
 	spin_lock_bh(&port->lock);
+	if (!port->rx.size)
+		port->since = jiffies;
 	port->rx.size = size;
-	if (!size)
+	if (!size) {
 		hash_for_each(port->voqs, i, voq, node)
-			zsw_let_in(port, voq);
+			zsw_let_all_in(port, voq);
+		zsw_fabric_forget(port, NULL, NULL);
+	}
 	zsw_grant(port);
 	spin_unlock_bh(&port->lock);
 }
@@ -960,6 +1059,7 @@ static void zsw_voq_free(struct zswitch_port *out, struct zsw_voq *voq,
 	}
 	zsw_purge_held(out, voq, -1, -1, ZSWITCH_STAT_DROP_DOWN, freed);
 	zsw_wake(voq->in, voq->held.sleepers);
+	zsw_fabric_forget(out, voq->in, freed);
 	zcr_forget(&voq->src);
 	hash_del(&voq->node);
 	kfree(voq);
@@ -983,6 +1083,7 @@ void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in)
 	hash_for_each_possible_safe(out->voqs, voq, next, node, (unsigned long)in)
 		if (voq->in == in)
 			zsw_voq_free(out, voq, &freed);
+	zsw_fabric_forget(out, in, &freed);
 	zsw_grant(out);
 	spin_unlock_bh(&out->lock);
 	__skb_queue_purge(&freed);
@@ -1005,6 +1106,7 @@ void zsw_free_voqs(struct zswitch_port *out)
 	spin_lock_bh(&out->lock);
 	hash_for_each_safe(out->voqs, i, next, voq, node)
 		zsw_voq_free(out, voq, &freed);
+	zsw_fabric_forget(out, NULL, &freed);
 	spin_unlock_bh(&out->lock);
 	__skb_queue_purge(&freed);
 }

@@ -5,7 +5,7 @@
  */
 #include <net/netlink.h>
 #include <net/rtnetlink.h>
-#include "zswitch.h"
+#include "queue.h"
 
 const struct nla_policy zsw_slave_policy[IFLA_ZSWITCH_PORT_MAX + 1] = {
 	[IFLA_ZSWITCH_PORT_UNSPEC]	= { .strict_start_type = IFLA_ZSWITCH_PORT_WEIGHT },
@@ -22,6 +22,7 @@ const struct nla_policy zsw_slave_policy[IFLA_ZSWITCH_PORT_MAX + 1] = {
 	[IFLA_ZSWITCH_PORT_ALLOW]	= { .type = NLA_BINARY, .len = ZSW_SLOTS * sizeof(u32) },
 	[IFLA_ZSWITCH_PORT_HELD]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_PORT_CREDIT]	= { .type = NLA_REJECT },
+	[IFLA_ZSWITCH_PORT_FABRIC]	= NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 static void zsw_set_flag(bool *flag, const struct nlattr *attr)
@@ -52,6 +53,11 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
 		return -EINVAL;
 	if (!data)
 		return 0;
+	if (data[IFLA_ZSWITCH_PORT_FABRIC] && port->kind) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_ZSWITCH_PORT_FABRIC],
+				    "fabric of a port is for wires: the switch's is for the others");
+		return -EINVAL;
+	}
 	if (data[IFLA_ZSWITCH_PORT_ALLOW]) {
 		err = zsw_policy_set(port, data[IFLA_ZSWITCH_PORT_ALLOW], extack);
 		if (err)
@@ -62,6 +68,10 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
 	zsw_set_flag(&port->learning, data[IFLA_ZSWITCH_PORT_LEARNING]);
 	zsw_set_flag(&port->guard, data[IFLA_ZSWITCH_PORT_GUARD]);
 	zsw_set_flag(&port->flood, data[IFLA_ZSWITCH_PORT_FLOOD]);
+	if (data[IFLA_ZSWITCH_PORT_FABRIC]) {
+		zsw_set_flag(&port->fabric, data[IFLA_ZSWITCH_PORT_FABRIC]);
+		zsw_port_credit(port);
+	}
 	return 0;
 }
 
@@ -75,7 +85,7 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
 size_t zsw_slave_get_size(const struct net_device *dev, const struct net_device *slave_dev)
 {
 	return zsw_policy_size(netdev_priv(dev)) +
-	       6 * nla_total_size(sizeof(u8)) + 2 * nla_total_size(ZSWITCH_PRIOS * sizeof(u32)) +
+	       7 * nla_total_size(sizeof(u8)) + 2 * nla_total_size(ZSWITCH_PRIOS * sizeof(u32)) +
 	       2 * nla_total_size(sizeof(u32)) + zsw_stats_size();
 }
 
@@ -114,7 +124,8 @@ int zsw_slave_fill_info(struct sk_buff *skb, const struct net_device *dev,
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_GUARD, READ_ONCE(port->guard)) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_FLOOD, READ_ONCE(port->flood)) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_VIRTUAL, !!port->kind) ||
-	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_CEE, READ_ONCE(port->cee)))
+	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_CEE, READ_ONCE(port->cee)) ||
+	    (!port->kind && nla_put_u8(skb, IFLA_ZSWITCH_PORT_FABRIC, READ_ONCE(port->fabric))))
 		return -EMSGSIZE;
 	return zsw_put_bytes(skb, port) ?:
 	       zsw_policy_put(skb, port) ?:

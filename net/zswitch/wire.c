@@ -12,7 +12,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
-#include "zswitch.h"
+#include "queue.h"
 
 static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
 {

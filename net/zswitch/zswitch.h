@@ -8,7 +8,8 @@
  *	host wire		the two kinds of port that are the switch's own
  *	port			life of ports
  *	forward			what becomes of a frame
- *	queue			Algorithm 4.1: waiting, sleeping, waking; credit of vNICs
+ *	queue fabric		Algorithm 4.1: waiting, sleeping, waking; credit of vNICs, here and
+ *				beyond wires: one end of a pair each (queue.h, fabric.h)
  *	credit			Algorithms 5.1 and 5.2, without frames
  *	fdb vlan policy stats	addresses, VLANs, who may send to whom, counters
  *
@@ -31,6 +32,7 @@
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/rhashtable.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
@@ -76,8 +78,9 @@ enum zsw_class {
  * @virtual_lossless: senders of this machine wait
  * @wire_lossless:	senders beyond wires are paused
  * @vlan_filtering:	ports belong to VLANs
- * @fabric:	frames between ports of this machine need credit
+ * @fabric:	frames between ports of this machine need credit, and by wires that say so
  * @rxq:	how much a port has to give
+ * @unasked:	credits that may be sent to a vNIC of another host without an ask
  * @limit:	bytes of an input and priority
  * @share:	of them for one output
  * @queue:	bytes of lossy frames of an output and priority
@@ -91,50 +94,13 @@ struct zsw_config {
 	bool	vlan_filtering;
 	bool	fabric;
 	u32	rxq;
+	u32	unasked;
 	u32	limit;
 	u32	share;
 	u32	queue;
 	u32	wait[ZSW_CLASSES];
 	u32	ageing;
 	u32	fdb_max;
-};
-
-/**
- * struct zsw_fifo - frames of a priority from an input to an output
- * @active:	in the output's list of those that have frames
- * @frames:	they
- * @voq:	which input
- * @bytes:	of @frames
- * @deficit:	bytes that it may send in its turn
- * @sleepers:	transmit queues of the input that wait for room here
- * @flooders:	the same, whose frame was for many outputs
- */
-struct zsw_fifo {
-	struct list_head	active;
-	struct sk_buff_head	frames;
-	struct zsw_voq		*voq;
-	u32			bytes;
-	int			deficit;
-	u32			sleepers;
-	u32			flooders;
-};
-
-/**
- * struct zsw_voq - what waits from an input to an output
- * @node:	in the output's table
- * @in:		input
- * @fifo:	of each priority
- * @held:	frames of all priorities that wait for credit, and are not the output's yet
- * @tx:		credit of the input
- * @src:	what the output knows of it
- */
-struct zsw_voq {
-	struct hlist_node	node;
-	struct zswitch_port	*in;
-	struct zsw_fifo		fifo[ZSWITCH_PRIOS];
-	struct zsw_fifo		held;
-	struct zcr_sender	tx;
-	struct zcr_source	src;
 };
 
 /**
@@ -182,6 +148,7 @@ struct zsw_window {
  * @learning:	addresses are learnt
  * @guard:	only from static addresses
  * @flood:	to unknown addresses too
+ * @fabric:	option: a wire leads to switches that give credit
  * @closed:	only those of @allowed may send to it
  * @slot:	its number in the switch; RTNL
  * @allowed:	by number; written under RTNL
@@ -193,7 +160,14 @@ struct zsw_window {
  * @lock:	output: what follows
  * @up:		frames are taken
  * @rx:		credit that it gives
- * @held:	bytes that wait for it
+ * @held:	bytes that wait for it, or for that of vNICs beyond the wire
+ * @remote:	a wire: what leaves by it needs credit of vNICs there; read by anyone
+ * @since:	jiffies when it began to give credit
+ * @secret:	of what strangers that ask for its credit are told
+ * @far:	pairs whose other end is on another host (fabric.h), by addresses
+ * @busy:	of them, those that have something to say or to wait for; last, who was last
+ * @idle:	the others, the same
+ * @num_far:	of both; read by anyone
  * @voqs:	by input
  * @active:	of each priority, fifos that have frames, whose turn it is first
  * @bytes:	of each priority
@@ -206,6 +180,8 @@ struct zsw_window {
  * @still:	of each class, priorities that stood still in the last full window
  * @suspect:	of each class, priorities that did, and have not moved since
  * @stalled:	those in any @still
+ * @control:	frames of control that are to leave by a wire
+ * @teller:	sends them
  */
 struct zswitch_port {
 	struct net_device	*dev;
@@ -219,6 +195,7 @@ struct zswitch_port {
 	bool			learning;
 	bool			guard;
 	bool			flood;
+	bool			fabric;
 	bool			closed;
 	u16			slot;
 	DECLARE_BITMAP(allowed, ZSW_SLOTS);
@@ -231,6 +208,13 @@ struct zswitch_port {
 	bool			up;
 	struct zcr_receiver	rx;
 	u32			held;
+	bool			remote;
+	unsigned long		since;
+	siphash_key_t		secret;
+	DECLARE_HASHTABLE(far, 8);
+	struct list_head	busy;
+	struct list_head	idle;
+	unsigned int		num_far;
 	DECLARE_HASHTABLE(voqs, 5);
 	struct list_head	active[ZSWITCH_PRIOS];
 	u32			bytes[ZSWITCH_PRIOS];
@@ -243,6 +227,8 @@ struct zswitch_port {
 	u8			still[ZSW_CLASSES];
 	u8			suspect[ZSW_CLASSES];
 	u8			stalled;
+	struct sk_buff_head	control;
+	struct tasklet_struct	teller;
 };
 
 /**
@@ -260,6 +246,7 @@ struct zswitch_port {
  * @fdb_learnt:	those that are not static
  * @watch:	looks for outputs that stand still; runs while any has frames
  * @age:	forgets addresses
+ * @fabric:	repeats asks, settles and forgets; runs while there are pairs
  */
 struct zswitch {
 	struct net_device	*dev;
@@ -276,6 +263,7 @@ struct zswitch {
 	u32			fdb_learnt;
 	struct delayed_work	watch;
 	struct delayed_work	age;
+	struct delayed_work	fabric;
 };
 
 /**
@@ -351,60 +339,6 @@ void zsw_fdb_move_host(struct zswitch *zsw, const u8 *from, const u8 *to);
 u32 zsw_fdb_count(struct zswitch *zsw);
 int zsw_fdb_dump(struct zswitch *zsw, struct sk_buff *skb, struct netlink_callback *cb,
 		 int first, int *idx);
-
-/* queue.c */
-
-/**
- * struct zsw_debt - what an input holds for a frame that waits
- * @charge:	of the wire that it came in by, or NULL
- * @size:	bytes
- * @prio:	priority of the input
- * @class:	enum zsw_class
- */
-struct zsw_debt {
-	struct cee_set		*charge;
-	u32			size;
-	u8			prio;
-	u8			class;
-};
-
-/**
- * struct zsw_bill - the debt of all copies of a frame together
- * @debt:	of the frame
- * @ref:	of each copy that waits, and one of who makes them
- */
-struct zsw_bill {
-	struct zsw_debt		debt;
-	refcount_t		ref;
-};
-
-/**
- * struct zsw_frame - a frame on its way to an output
- * @in:		port that it came in by
- * @skb:	frame, its data at the MAC header
- * @txq:	transmit queue that has sent it and may be stopped, or -1
- * @bill:	it is one of many copies; NULL if not
- */
-struct zsw_frame {
-	struct zswitch_port	*in;
-	struct sk_buff		*skb;
-	int			txq;
-	struct zsw_bill		*bill;
-};
-
-enum zswitch_stat zsw_bill_open(struct zsw_frame *f);
-void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill);
-
-void zsw_output_init(struct zswitch_port *port);
-void zsw_enqueue(struct zswitch_port *out, const struct zsw_frame *f);
-u32 zsw_backlog(const struct zswitch_port *port, unsigned int prio);
-u32 zsw_held(const struct zswitch_port *port);
-u32 zsw_credit_out(const struct zswitch_port *port);
-void zsw_output_set(struct zswitch_port *port, bool up);
-void zsw_output_credit(struct zswitch_port *port, u32 size);
-void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in);
-void zsw_free_voqs(struct zswitch_port *out);
-bool zsw_expire(struct zswitch_port *port);
 
 /* forward.c */
 void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq);

@@ -24,6 +24,8 @@ static const struct {
 	{ "ageing", IFLA_ZSWITCH_AGEING, "s that an address is remembered (300; 0: for ever)" },
 	{ "rxq", IFLA_ZSWITCH_RXQ,
 	  "frames of 2048 bytes that a port gives credit for, 64 to 65536 (512)" },
+	{ "unasked", IFLA_ZSWITCH_UNASKED,
+	  "of them, those that go to another host in half a second without, up to 64 (0)" },
 	{ "fdb-max", IFLA_ZSWITCH_FDB_MAX, "addresses that are learnt (16384)" },
 };
 
@@ -41,7 +43,7 @@ static const struct {
 	{ "vlan-filtering", "on", "off", IFLA_ZSWITCH_VLAN_FILTERING,
 	  "ports belong to VLANs (off)" },
 	{ "fabric", "on", "off", IFLA_ZSWITCH_FABRIC,
-	  "frames between ports of this machine need credit (off)" },
+	  "frames between ports of this machine, and by wires with fabric, need credit (off)" },
 };
 
 static void print_explain(FILE *f)

@@ -19,6 +19,7 @@ static const struct {
 	{ "learning", IFLA_ZSWITCH_PORT_LEARNING },
 	{ "guard", IFLA_ZSWITCH_PORT_GUARD },
 	{ "flood", IFLA_ZSWITCH_PORT_FLOOD },
+	{ "fabric", IFLA_ZSWITCH_PORT_FABRIC },
 };
 
 static void print_explain(FILE *f)
@@ -28,6 +29,7 @@ static void print_explain(FILE *f)
 		   "learning on|off	addresses are learnt (on)\n"
 		   "guard on|off	only frames from static addresses of this port (off)\n"
 		   "flood on|off	frames to unknown addresses leave here too (on)\n"
+		   "fabric on|off	a wire leads to switches that give credit, too (off)\n"
 		   "allow all|none|PORT[,PORT]...	which ports may send to this one (all)\n");
 }
 

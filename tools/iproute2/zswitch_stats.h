@@ -27,6 +27,16 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_CREDIT_WITHDRAWN]	= "credit_withdrawn",
 	[ZSWITCH_STAT_CREDIT_USED]	= "credit_used",
 	[ZSWITCH_STAT_CREDIT_RETURNED]	= "credit_returned",
+	[ZSWITCH_STAT_CREDIT_EXTRA]	= "credit_extra",
+	[ZSWITCH_STAT_CREDIT_LAPSED]	= "credit_lapsed",
+	[ZSWITCH_STAT_REMOTE_ASKED]	= "remote_asked",
+	[ZSWITCH_STAT_REMOTE_GRANTED]	= "remote_granted",
+	[ZSWITCH_STAT_REMOTE_USED]	= "remote_used",
+	[ZSWITCH_STAT_REMOTE_VOID]	= "remote_void",
+	[ZSWITCH_STAT_FABRIC_IN]	= "fabric_in",
+	[ZSWITCH_STAT_FABRIC_OUT]	= "fabric_out",
+	[ZSWITCH_STAT_FABRIC_RETRIED]	= "fabric_retried",
+	[ZSWITCH_STAT_FABRIC_STALE]	= "fabric_stale",
 	[ZSWITCH_STAT_DROP_FULL]	= "drop_full",
 	[ZSWITCH_STAT_DROP_HEADROOM]	= "drop_headroom",
 	[ZSWITCH_STAT_DROP_STILL]	= "drop_still",
@@ -41,6 +51,7 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_DROP_NOMEM]	= "drop_nomem",
 	[ZSWITCH_STAT_DROP_OVERRUN]	= "drop_overrun",
 	[ZSWITCH_STAT_DROP_POLICY]	= "drop_policy",
+	[ZSWITCH_STAT_DROP_FORGED]	= "drop_forged",
 };
 
 static inline void print_number(const char *name, __u64 val)

@@ -18,9 +18,11 @@
  *
  * enum zswitch_stat names the counters.  For each port, at any time,
  *
- *	IN + COPIES = PASSED + frames that wait + all DROP counters
+ *	IN + COPIES = PASSED + FABRIC_IN + frames that wait + all DROP counters
  *	CREDIT_ASKED = CREDIT_GRANTED + CREDIT_WITHDRAWN + what is asked for and waits
- *	CREDIT_GRANTED = CREDIT_USED = CREDIT_RETURNED + IFLA_ZSWITCH_PORT_CREDIT
+ *	CREDIT_GRANTED = CREDIT_USED + CREDIT_LAPSED + what is under way from other hosts
+ *	CREDIT_GRANTED + CREDIT_EXTRA = CREDIT_RETURNED + CREDIT_LAPSED + IFLA_ZSWITCH_PORT_CREDIT
+ *	REMOTE_GRANTED = REMOTE_USED + REMOTE_VOID, when nothing waits
  */
 #ifndef _UAPI_LINUX_ZSWITCH_H
 #define _UAPI_LINUX_ZSWITCH_H
@@ -34,6 +36,7 @@
 #define ZSWITCH_CREDIT		2048
 #define ZSWITCH_RXQ_MIN		64
 #define ZSWITCH_RXQ_MAX		65536
+#define ZSWITCH_UNASKED_MAX	64
 
 enum ifla_zswitch {
 	IFLA_ZSWITCH_UNSPEC,
@@ -64,10 +67,18 @@ enum ifla_zswitch {
 	IFLA_ZSWITCH_FDB_COUNT,
 	/* nest of u64 by enum zswitch_stat, dump only: of the host's own port */
 	IFLA_ZSWITCH_STATS,
-	/* u8, 1: frames between ports of this machine need credit; needs IFLA_ZSWITCH_VIRTUAL */
+	/*
+	 * u8, 1: frames between ports of this machine need credit, and those to other hosts by
+	 * wires with IFLA_ZSWITCH_PORT_FABRIC; needs IFLA_ZSWITCH_VIRTUAL
+	 */
 	IFLA_ZSWITCH_FABRIC,
 	/* u32, credits that a port has to give: frames of up to ZSWITCH_CREDIT bytes */
 	IFLA_ZSWITCH_RXQ,
+	/*
+	 * u32, credits' worth of frames that a port may send to a vNIC of another host in each
+	 * half second before it waits for what it asks for
+	 */
+	IFLA_ZSWITCH_UNASKED,
 	__IFLA_ZSWITCH_MAX,
 };
 
@@ -103,6 +114,8 @@ enum ifla_zswitch_port {
 	IFLA_ZSWITCH_PORT_HELD,
 	/* u32, dump only: credits that it has given and not got back */
 	IFLA_ZSWITCH_PORT_CREDIT,
+	/* u8, 1, of a wire: it leads to switches that give credit too; needs IFLA_ZSWITCH_FABRIC */
+	IFLA_ZSWITCH_PORT_FABRIC,
 	__IFLA_ZSWITCH_PORT_MAX,
 };
 
@@ -126,6 +139,16 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_CREDIT_WITHDRAWN: those whose frames were lost, or let in without
  * @ZSWITCH_STAT_CREDIT_USED: credits by which frames were let in
  * @ZSWITCH_STAT_CREDIT_RETURNED: of them, those whose frames have left, or were lost
+ * @ZSWITCH_STAT_CREDIT_EXTRA: credits' worth of frames that came from such wires without
+ * @ZSWITCH_STAT_CREDIT_LAPSED: credits granted to other hosts whose frames never came
+ * @ZSWITCH_STAT_REMOTE_ASKED: of a wire: credits that were asked for beyond it
+ * @ZSWITCH_STAT_REMOTE_GRANTED: of them, those that were got
+ * @ZSWITCH_STAT_REMOTE_USED: of these, those by which frames were let in
+ * @ZSWITCH_STAT_REMOTE_VOID: those that were not, as a side began anew or frames were lost
+ * @ZSWITCH_STAT_FABRIC_IN: frames of control that were taken in
+ * @ZSWITCH_STAT_FABRIC_OUT: frames of control that were sent
+ * @ZSWITCH_STAT_FABRIC_RETRIED: of them, asks that said nothing new
+ * @ZSWITCH_STAT_FABRIC_STALE: of those taken in: of no pair, of a former one, or forged
  * @ZSWITCH_STAT_DROP_FULL: lossy: the output was full
  * @ZSWITCH_STAT_DROP_HEADROOM: the peer beyond the wire did not heed its pause
  * @ZSWITCH_STAT_DROP_STILL: the output stood still for too long
@@ -140,6 +163,7 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_DROP_NOMEM: no memory
  * @ZSWITCH_STAT_DROP_OVERRUN: the sender on this machine did not heed its stop
  * @ZSWITCH_STAT_DROP_POLICY: it may not send to that port
+ * @ZSWITCH_STAT_DROP_FORGED: a frame of control from a port that has no business with it
  */
 enum zswitch_stat {
 	ZSWITCH_STAT_PAD,
@@ -158,6 +182,16 @@ enum zswitch_stat {
 	ZSWITCH_STAT_CREDIT_WITHDRAWN,
 	ZSWITCH_STAT_CREDIT_USED,
 	ZSWITCH_STAT_CREDIT_RETURNED,
+	ZSWITCH_STAT_CREDIT_EXTRA,
+	ZSWITCH_STAT_CREDIT_LAPSED,
+	ZSWITCH_STAT_REMOTE_ASKED,
+	ZSWITCH_STAT_REMOTE_GRANTED,
+	ZSWITCH_STAT_REMOTE_USED,
+	ZSWITCH_STAT_REMOTE_VOID,
+	ZSWITCH_STAT_FABRIC_IN,
+	ZSWITCH_STAT_FABRIC_OUT,
+	ZSWITCH_STAT_FABRIC_RETRIED,
+	ZSWITCH_STAT_FABRIC_STALE,
 	ZSWITCH_STAT_DROP_FULL,
 	ZSWITCH_STAT_DROP_HEADROOM,
 	ZSWITCH_STAT_DROP_STILL,
@@ -172,6 +206,7 @@ enum zswitch_stat {
 	ZSWITCH_STAT_DROP_NOMEM,
 	ZSWITCH_STAT_DROP_OVERRUN,
 	ZSWITCH_STAT_DROP_POLICY,
+	ZSWITCH_STAT_DROP_FORGED,
 	__ZSWITCH_STAT_MAX,
 };
 

@@ -1,0 +1,841 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswitch: credit of vNICs on other hosts.
+ *
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithms 5.1
+ * and 5.2 (section 5.3.3), between two switches; credit.c is the protocol, this file has its
+ * frames, pairs, timers and memory.  Documentation/zfabric.md has the format and the bounds.
+ *
+ *	vNIC a -- held of (a, b) -- wire ........ wire -- arrive -- fifos of b -- vNIC b
+ *		    | ask      ^ hear    control    | asked     | zcr_leave()
+ *		    '----------|--------------------' grant <---'
+ *			       '--------------------'
+ *
+ * A wire with the option fabric leads to switches that do the same.  What a port of this machine
+ * sends by it to a known address waits for credit of that vNIC, in order, whatever its
+ * priority, in a queue for each pair of addresses and VLAN (struct zsw_pair, in the wire's
+ * table, under the wire's lock).  So a vNIC that stands still anywhere is in nobody's way.  At
+ * the other end each vNIC's port has what it knows of those that send to it (struct
+ * zsw_origin, under that port's lock), beside the inputs of its own switch: they take turns
+ * for the same credit.  A frame that comes with credit has its room, and pauses no wire.
+ *
+ * Asking.  An ask is sent when none is on its way, and when ZSW_ASK_MORE credits more are wanted
+ * than the last one said; so a burst is asked for in one round trip, by few frames.
+ *
+ * With the option unasked each pair may send as many credits' worth in each ZSW_TRANSIT without.
+ *
+ * Strangers.  Who asks without having heard us costs no memory: the HELLO's number is computed
+ * of the pair's addresses (as SYN cookies are), and only who gives it back is a pair.
+ *
+ * Times.  A frame or message is at its end, or lost, ZSW_TRANSIT after it has set out; a
+ * receiver that begins is silent for as long.  A sender whose credit is not all home repeats its
+ * ask twice a second at least; one that has not for ZSW_LAPSE has vanished, and its credit with
+ * it.
+ *
+ * Bounds.  ZSW_PAIRS_MAX and ZSW_ORIGINS_MAX; who is idle longest makes room.  What waits is
+ * bounded by each input's share and limit, as in queue.c.
+ *
+ * Segments.  A GSO packet takes what its segments will take as frames, where they arrive.
+ * Where both ends count differently, what is too much lapses, and what lacks counts as sent
+ * without.
+ *
+ * Frames of control leave by the wire's qdisc, in priority 7, from a tasklet: they are made
+ * under locks that a qdisc's are outside of.
+ *
+ * Non-goals: encryption, and reliable delivery of data (the thesis' zBridge).  A wire whose qdisc
+ * is not sch_cee takes frames without asking.
+ */
+#include <linux/etherdevice.h>
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
+#include "fabric.h"
+
+#define ZSW_FABRIC_TICK	msecs_to_jiffies(20)
+#define ZSW_ASK_AGAIN	msecs_to_jiffies(500)
+#define ZSW_TRANSIT	msecs_to_jiffies(500)
+#define ZSW_LAPSE	(3 * HZ)
+#define ZSW_FAR_IDLE	(30 * HZ)
+
+#define ZSW_ASK_MORE	16
+
+/* Of a wire, and of a vNIC */
+#define ZSW_PAIRS_MAX	8192
+#define ZSW_ORIGINS_MAX	1024
+
+/* Frames of control that wait for a wire; they are repeated. */
+#define ZSW_CONTROL_MAX	4096
+
+#define ZSW_CONTROL_PRIO	7
+
+static u32 zsw_fabric_random(void)
+{
+	return get_random_u32() ?: 1;
+}
+
+/* Frames of control */
+
+/**
+ * zsw_fabric_is_control() - is a frame the fabric's own?
+ * @skb:	frame, its data at the MAC header, without a tag there
+ *
+ * Return: it is, of whatever version.
+ */
+bool zsw_fabric_is_control(const struct sk_buff *skb)
+{
+	__be32 magic;
+
+	return unlikely(skb->protocol == htons(ZSW_FABRIC_ETH_P)) &&
+	       !skb_copy_bits(skb, ETH_HLEN, &magic, sizeof(magic)) &&
+	       magic == htonl(ZSW_FABRIC_MAGIC);
+}
+
+/* Return: whether it is one of ours. */
+static bool zsw_fabric_parse(const struct sk_buff *skb, struct zcr_msg *msg)
+{
+	struct zsw_fabric_hdr hdr;
+
+	if (skb_copy_bits(skb, ETH_HLEN, &hdr, sizeof(hdr)))
+		return false;
+	*msg = (struct zcr_msg) {
+		.type = hdr.type, .epoch = ntohl(hdr.epoch), .peer = ntohl(hdr.peer),
+		.count = ntohl(hdr.count), .past = ntohl(hdr.past),
+		.single = ntohs(hdr.flags),
+	};
+	return hdr.version == ZSW_FABRIC_VERSION && hdr.type <= ZCR_GRANT &&
+	       ntohs(hdr.flags) <= (hdr.type == ZCR_ASK ? ZSW_FABRIC_SINGLE : 0) && msg->epoch;
+}
+
+/* To the other end of a pair; if there is no memory, it is as good as lost.  Context: any lock. */
+static void zsw_fabric_tell(struct zswitch_port *wire, const struct zsw_far_key *key,
+			    struct zcr_msg msg)
+{
+	unsigned int headroom = LL_RESERVED_SPACE(wire->dev);
+	struct zsw_fabric_hdr *hdr;
+	struct sk_buff *skb;
+	struct ethhdr *eth;
+
+	if (skb_queue_len_lockless(&wire->control) >= ZSW_CONTROL_MAX)
+		return;
+	skb = alloc_skb(headroom + ETH_ZLEN, GFP_ATOMIC);
+	if (!skb)
+		return;
+	skb_reserve(skb, headroom);
+	skb_reset_mac_header(skb);
+	eth = skb_put_zero(skb, ETH_ZLEN);
+	ether_addr_copy(eth->h_dest, key->there);
+	ether_addr_copy(eth->h_source, key->here);
+	eth->h_proto = htons(ZSW_FABRIC_ETH_P);
+	hdr = (struct zsw_fabric_hdr *)(eth + 1);
+	*hdr = (struct zsw_fabric_hdr) {
+		.magic = htonl(ZSW_FABRIC_MAGIC), .version = ZSW_FABRIC_VERSION, .type = msg.type,
+		.epoch = htonl(msg.epoch), .peer = htonl(msg.peer), .count = htonl(msg.count),
+		.past = htonl(msg.past), .flags = htons(msg.single ? ZSW_FABRIC_SINGLE : 0),
+	};
+	skb_set_network_header(skb, ETH_HLEN);
+	skb_reset_mac_len(skb);
+	skb->dev = wire->dev;
+	skb->protocol = eth->h_proto;
+	skb->priority = ZSW_CONTROL_PRIO;
+	if (key->vid)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
+				       key->vid | ZSW_CONTROL_PRIO << VLAN_PRIO_SHIFT);
+	if (READ_ONCE(wire->zsw->cfg.vlan_filtering))
+		zsw_vlan_strip(&wire->vlans, skb, key->vid);
+	skb_queue_tail(&wire->control, skb);
+	tasklet_schedule(&wire->teller);
+}
+
+static void zsw_fabric_send(struct tasklet_struct *t)
+{
+	struct zswitch_port *wire = from_tasklet(wire, t, teller);
+	struct sk_buff *skb;
+	int code;
+
+	while ((skb = skb_dequeue(&wire->control))) {
+		code = dev_queue_xmit(skb);
+		if (!net_xmit_eval(code))
+			zsw_count(wire, ZSWITCH_STAT_FABRIC_OUT, 1);
+	}
+}
+
+/* Ends of pairs */
+
+static struct zsw_pair *zsw_pair_of(struct zsw_far *far)
+{
+	return container_of(far, struct zsw_pair, far);
+}
+
+static struct zsw_origin *zsw_origin_of(struct zsw_far *far)
+{
+	return container_of(far, struct zsw_origin, far);
+}
+
+static struct zsw_far_key zsw_far_key(const u8 *here, const u8 *there, u16 vid)
+{
+	struct zsw_far_key key = { .vid = vid };
+
+	ether_addr_copy(key.here, here);
+	ether_addr_copy(key.there, there);
+	return key;
+}
+
+/* Without VLANs of the switch's, tags are left alone, but belong to the pair. */
+static u16 zsw_far_vid(const struct zsw_frame *f)
+{
+	return f->vid ?: skb_vlan_tag_present(f->skb) ? skb_vlan_tag_get_id(f->skb) : 0;
+}
+
+static u32 zsw_far_hash(const struct zsw_far_key *key)
+{
+	static u32 seed __read_mostly;
+
+	BUILD_BUG_ON(sizeof(*key) != 2 * ETH_ALEN + sizeof(u16));
+	get_random_once(&seed, sizeof(seed));
+	return jhash(key, sizeof(*key), seed);
+}
+
+/* Of a sender @port is its input; of a receiver it is NULL, as any wire may do. */
+static struct zsw_far *zsw_far_find(struct zswitch_port *out, const struct zswitch_port *port,
+				    const struct zsw_far_key *key)
+{
+	struct zsw_far *far;
+
+	hash_for_each_possible(out->far, far, node, zsw_far_hash(key))
+		if ((!port || far->port == port) && !memcmp(&far->key, key, sizeof(*key)))
+			return far;
+	return NULL;
+}
+
+static void zsw_far_touch(struct zswitch_port *out, struct zsw_far *far)
+{
+	far->seen = jiffies;
+	list_move_tail(&far->list, &out->busy);
+}
+
+static void zsw_pair_purge(struct zswitch_port *out, struct zsw_pair *pair,
+			   enum zswitch_stat reason, struct sk_buff_head *freed);
+
+/* Its frames have gone, but for those that wait for credit. */
+static void zsw_far_free(struct zswitch_port *out, struct zsw_far *far, struct sk_buff_head *freed)
+{
+	hash_del(&far->node);
+	list_del(&far->list);
+	WRITE_ONCE(out->num_far, out->num_far - 1);
+	if (out->kind) {
+		struct zsw_origin *origin = zsw_origin_of(far);
+
+		zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN,
+			  origin->src.asked - origin->src.granted);
+		zsw_count(out, ZSWITCH_STAT_CREDIT_LAPSED, zcr_forget(&origin->src));
+		get_random_bytes(&out->secret, sizeof(out->secret));
+		kfree(origin);
+	} else {
+		struct zsw_pair *pair = zsw_pair_of(far);
+
+		WARN_ON_ONCE(pair->inside);
+		zsw_pair_purge(out, pair, ZSWITCH_STAT_DROP_DOWN, freed);
+		zsw_wake(far->port, pair->held.sleepers);
+		kfree(pair);
+	}
+}
+
+/* Is there room for one more?  Who is idle longest makes some. */
+static bool zsw_far_room(struct zswitch_port *out)
+{
+	struct zsw_far *far;
+
+	if (out->num_far < (out->kind ? ZSW_ORIGINS_MAX : ZSW_PAIRS_MAX))
+		return true;
+	far = list_first_entry_or_null(&out->idle, struct zsw_far, list);
+	if (far)
+		zsw_far_free(out, far, NULL);
+	return far;
+}
+
+static void zsw_far_add(struct zswitch_port *out, struct zsw_far *far, struct zswitch_port *port,
+			const struct zsw_far_key *key)
+{
+	struct delayed_work *work = &out->zsw->fabric;
+
+	far->key = *key;
+	far->port = port;
+	far->seen = jiffies;
+	hash_add(out->far, &far->node, zsw_far_hash(key));
+	list_add_tail(&far->list, &out->busy);
+	WRITE_ONCE(out->num_far, out->num_far + 1);
+	if (!delayed_work_pending(work))
+		schedule_delayed_work(work, ZSW_FABRIC_TICK);
+}
+
+/* Credits of a frame, or of what a GSO packet will be beyond the wire. */
+static u32 zsw_far_cost(const struct sk_buff *skb)
+{
+	/* Of TCP with timestamps */
+	unsigned int headers = ETH_HLEN + 40 + 32, size = skb_shinfo(skb)->gso_size;
+
+	if (!skb_is_gso(skb) || size == GSO_BY_FRAGS)
+		return zcr_cost(skb->len);
+	if (skb_transport_header_was_set(skb) && skb_transport_offset(skb) > ETH_HLEN)
+		headers = skb_transport_offset(skb) + 32;
+	if (skb->len <= headers)
+		return 1;
+	return min_t(u32, DIV_ROUND_UP(skb->len - headers, size) * zcr_cost(size + headers),
+		     U16_MAX);
+}
+
+/* The sender's end */
+
+static void zsw_pair_say(struct zswitch_port *out, struct zsw_pair *pair, unsigned long interval)
+{
+	pair->said = pair->tx.asked;
+	pair->interval = interval;
+	pair->ask_at = jiffies + interval;
+	zsw_fabric_tell(out, &pair->far.key, zcr_ask(&pair->tx));
+}
+
+static struct sk_buff *zsw_pair_after(const struct zsw_pair *pair, const struct sk_buff *skb)
+{
+	return skb_queue_is_last(&pair->held.frames, skb) ? NULL :
+							    skb_queue_next(&pair->held.frames, skb);
+}
+
+/* Ask for what waits, by a message if it is time for one. */
+static void zsw_pair_ask(struct zswitch_port *out, struct zsw_pair *pair)
+{
+	struct zcr_sender *tx = &pair->tx;
+	u32 credits;
+
+	for (; pair->next; pair->next = zsw_pair_after(pair, pair->next)) {
+		credits = zsw_cb(pair->next)->credits;
+		if (!zcr_want(tx, credits))
+			break;
+		zsw_count(out, ZSWITCH_STAT_REMOTE_ASKED, credits);
+	}
+	if (tx->asked != pair->said &&
+	    (pair->said == tx->granted || (tx->peer && tx->asked - pair->said >= ZSW_ASK_MORE)))
+		zsw_pair_say(out, pair, ZSW_FABRIC_TICK);
+}
+
+/* Credit that no frame needs any more counts as used, and lapses. */
+static void zsw_pair_void(struct zswitch_port *out, struct zsw_pair *pair)
+{
+	u32 credits = pair->tx.granted - pair->tx.used;
+
+	if (!credits || !skb_queue_empty(&pair->held.frames))
+		return;
+	zsw_count(out, ZSWITCH_STAT_REMOTE_VOID, credits);
+	zcr_use(&pair->tx, credits);
+}
+
+/* Let in what credit there is for. */
+static void zsw_pair_send(struct zswitch_port *out, struct zsw_pair *pair)
+{
+	struct sk_buff *skb;
+	u32 credits;
+
+	while ((skb = skb_peek(&pair->held.frames))) {
+		credits = zsw_cb(skb)->credits;
+		if (!zcr_use(&pair->tx, credits))
+			break;
+		if (pair->next == skb)
+			pair->next = zsw_pair_after(pair, skb);
+		zsw_count(out, ZSWITCH_STAT_REMOTE_USED, credits);
+		zsw_cb(skb)->pair = pair;
+		pair->inside += credits;
+		pair->moved = jiffies;
+		zsw_let_in(out, &pair->held, skb);
+	}
+	zsw_pair_void(out, pair);
+	zsw_fifo_wake(&pair->held);
+}
+
+static void zsw_pair_purge(struct zswitch_port *out, struct zsw_pair *pair,
+			   enum zswitch_stat reason, struct sk_buff_head *freed)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&pair->held.frames)))
+		zsw_discard(out, &pair->held, skb, reason, freed);
+	pair->next = NULL;
+	zsw_pair_void(out, pair);
+	zsw_fifo_wake(&pair->held);
+}
+
+static struct zsw_pair *zsw_pair_get(struct zswitch_port *out, struct zsw_voq *voq,
+				     const struct zsw_far_key *key)
+{
+	struct zsw_far *far = zsw_far_find(out, voq->in, key);
+	struct zsw_pair *pair;
+
+	if (far)
+		return zsw_pair_of(far);
+	pair = zsw_far_room(out) ? kzalloc(sizeof(*pair), GFP_ATOMIC) : NULL;
+	if (!pair)
+		return NULL;
+	zsw_fifo_init(&pair->held, voq);
+	zcr_sender_begin(&pair->tx, zsw_fabric_random());
+	pair->ticked = jiffies;
+	pair->spared = jiffies - ZSW_TRANSIT;
+	zsw_far_add(out, &pair->far, voq->in, key);
+	return pair;
+}
+
+/* May a frame, which nothing waits before, go without an ask? */
+static bool zsw_pair_spares(const struct zswitch_port *out, struct zsw_pair *pair, u32 credits)
+{
+	if (time_after_eq(jiffies, pair->spared + ZSW_TRANSIT)) {
+		pair->spared = jiffies;
+		pair->spare = READ_ONCE(out->zsw->cfg.unasked);
+	}
+	if (pair->spare < credits)
+		return false;
+	pair->spare -= credits;
+	return true;
+}
+
+/**
+ * zsw_fabric_hold() - a frame is to leave by a wire to a vNIC on another host
+ * @out:	wire
+ * @voq:	of its input
+ * @f:		frame
+ *
+ * Context: the wire's lock.
+ * Return: fifo that it waits in, or NULL without memory.
+ */
+struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
+				 const struct zsw_frame *f)
+{
+	const struct ethhdr *eth = eth_hdr(f->skb);
+	struct zsw_far_key key = zsw_far_key(eth->h_source, eth->h_dest, zsw_far_vid(f));
+	struct zsw_pair *pair = zsw_pair_get(out, voq, &key);
+	struct zsw_cb *cb = zsw_cb(f->skb);
+
+	if (!pair)
+		return NULL;
+	zsw_far_touch(out, &pair->far);
+	cb->credits = min_t(u32, zsw_far_cost(f->skb), ZCR_ASK_MAX);
+	if (skb_queue_empty(&pair->held.frames)) {
+		if (zsw_pair_spares(out, pair, cb->credits)) {
+			cb->credits = 0;
+			zsw_hold(out, &pair->held, f->skb);
+			zsw_let_in(out, &pair->held, f->skb);
+			return &voq->fifo[cb->prio];
+		}
+		zsw_count(out, ZSWITCH_STAT_CREDIT_WAITED, 1);
+		pair->moved = jiffies;
+	}
+	zsw_hold(out, &pair->held, f->skb);
+	if (!pair->next)
+		pair->next = f->skb;
+	zsw_pair_ask(out, pair);
+	return &pair->held;
+}
+
+/* A HELLO or GRANT has come by a wire.  Return: whether it was for a pair of ours. */
+static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
+			  const struct zcr_msg *msg)
+{
+	struct zcr_sender was = pair->tx;
+	bool news = zcr_hear(&pair->tx, msg, zsw_fabric_random());
+
+	if (msg->type == ZCR_HELLO) {
+		if (!news)
+			return false;
+		if (pair->tx.epoch != was.epoch) {
+			/* It does not know us any more: all that waits is asked for anew. */
+			zsw_count(wire, ZSWITCH_STAT_REMOTE_VOID, was.granted - was.used);
+			pair->next = skb_peek(&pair->held.frames);
+		}
+		/* Nothing is on its way. */
+		pair->said = pair->tx.granted;
+	} else if (msg->epoch != was.epoch || msg->peer != was.peer) {
+		return false;
+	}
+	zsw_far_touch(wire, &pair->far);
+	zsw_count(wire, ZSWITCH_STAT_REMOTE_GRANTED, pair->tx.granted -
+		  (pair->tx.epoch == was.epoch ? was.granted : 0));
+	if (news && msg->type == ZCR_GRANT)
+		zsw_pair_send(wire, pair);
+	zsw_pair_ask(wire, pair);
+	return true;
+}
+
+static bool zsw_fabric_heard(struct zswitch_port *wire, struct zswitch_port *port,
+			     const struct zsw_far_key *key, const struct zcr_msg *msg)
+{
+	struct zsw_far *far;
+	bool ours;
+
+	spin_lock(&wire->lock);
+	far = zsw_far_find(wire, port, key);
+	ours = far && zsw_pair_hear(wire, zsw_pair_of(far), msg);
+	spin_unlock(&wire->lock);
+	return ours;
+}
+
+/* Nothing waits, all credit is home, and the other end knows. */
+static bool zsw_pair_idle(const struct zsw_pair *pair)
+{
+	return skb_queue_empty(&pair->held.frames) && !pair->inside && !zcr_repeat(&pair->tx);
+}
+
+/* What becomes of a pair with time.  Return: whether it can be forgotten. */
+static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
+			  struct sk_buff_head *freed)
+{
+	u32 wait = READ_ONCE(out->zsw->cfg.wait[ZSW_VIRTUAL]);
+
+	if (time_after_eq(jiffies, pair->ticked + ZSW_TRANSIT)) {
+		zcr_tick(&pair->tx, pair->inside);
+		pair->ticked = jiffies;
+	}
+	if (wait && !skb_queue_empty(&pair->held.frames) &&
+	    time_after(jiffies, pair->moved + msecs_to_jiffies(wait)))
+		zsw_pair_purge(out, pair, ZSWITCH_STAT_DROP_STILL, freed);
+	if (zsw_pair_idle(pair)) {
+		list_move_tail(&pair->far.list, &out->idle);
+		return false;
+	}
+	/* The other host has vanished. */
+	if (skb_queue_empty(&pair->held.frames) && !pair->inside &&
+	    time_after(jiffies, pair->far.seen + ZSW_FAR_IDLE))
+		return true;
+	if (zcr_repeat(&pair->tx) && time_after_eq(jiffies, pair->ask_at)) {
+		zsw_count(out, ZSWITCH_STAT_FABRIC_RETRIED, 1);
+		zsw_pair_say(out, pair, min(2 * pair->interval, ZSW_ASK_AGAIN));
+	}
+	return false;
+}
+
+/* The receiver's end */
+
+/*
+ * The number by which a stranger becomes a pair, and its first one as such.  It is another one
+ * when a pair has been forgotten, or the port begins anew: no old ask begins it again.
+ */
+static u32 zsw_origin_cookie(const struct zswitch_port *out, const struct zsw_far_key *key)
+{
+	return (u32)siphash(key, sizeof(*key), &out->secret) ?: 1;
+}
+
+static struct zsw_origin *zsw_origin_new(struct zswitch_port *out, struct zswitch_port *wire,
+					 const struct zsw_far_key *key, u32 nonce)
+{
+	struct zsw_origin *origin = NULL;
+
+	if (zsw_far_room(out))
+		origin = kzalloc(sizeof(*origin), GFP_ATOMIC);
+	if (!origin)
+		return NULL;
+	zcr_source_init(&origin->src, &out->rx, nonce);
+	origin->src.remote = true;
+	zsw_far_add(out, &origin->far, wire, key);
+	return origin;
+}
+
+/**
+ * zsw_fabric_grant() - tell an origin that it was granted what it had asked for
+ * @out:	port that it sends to
+ * @src:	origin's
+ *
+ * Context: the port's lock.
+ */
+void zsw_fabric_grant(struct zswitch_port *out, struct zcr_source *src)
+{
+	struct zsw_origin *origin = container_of(src, struct zsw_origin, src);
+
+	zsw_count(out, ZSWITCH_STAT_CREDIT_GRANTED, src->granted - origin->granted);
+	origin->granted = src->granted;
+	zsw_fabric_tell(origin->far.port, &origin->far.key, zcr_grant(src));
+}
+
+/* An ask of who may be a pair.  Return: false if it was stale. */
+static bool zsw_origin_asked(struct zswitch_port *out, struct zswitch_port *wire,
+			     struct zsw_origin *origin, const struct zcr_msg *msg)
+{
+	struct zcr_source was = origin->src;
+	u32 lost = 0, granted;
+	bool anew;
+
+	origin->src.weight = READ_ONCE(wire->weight);
+	switch (zcr_asked(&origin->src, msg, zsw_fabric_random(), &lost)) {
+	case ZCR_STALE:
+		return false;
+	case ZCR_STRANGE:
+		zsw_fabric_tell(wire, &origin->far.key,
+				zcr_answer(&origin->src, msg, ZCR_STRANGE));
+		return true;
+	case ZCR_OURS:
+		break;
+	}
+	anew = origin->src.epoch != was.epoch;
+	if (anew) {
+		zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, was.asked - was.granted);
+		was.asked = 0;
+		origin->granted = 0;
+	}
+	zsw_count(out, ZSWITCH_STAT_CREDIT_ASKED, origin->src.asked - was.asked);
+	zsw_count(out, ZSWITCH_STAT_CREDIT_LAPSED, lost);
+	origin->far.port = wire;
+	zsw_far_touch(out, &origin->far);
+	granted = origin->granted;
+	zsw_grant(out);
+	/* What is new and waits is answered by its grant. */
+	if (origin->granted == granted && (!anew && origin->src.asked == was.asked))
+		zsw_fabric_tell(wire, &origin->far.key, zcr_grant(&origin->src));
+	return true;
+}
+
+static bool zsw_fabric_asked_locked(struct zswitch_port *out, struct zswitch_port *wire,
+				    const struct zsw_far_key *key, const struct zcr_msg *msg)
+{
+	struct zsw_far *far = zsw_far_find(out, NULL, key);
+	struct zsw_origin *origin;
+
+	/* What an earlier life has granted must have come, or be lost. */
+	if (!out->rx.size || time_before(jiffies, out->since + ZSW_TRANSIT))
+		return false;
+	if (far)
+		return zsw_origin_asked(out, wire, zsw_origin_of(far), msg);
+	if (msg->peer != zsw_origin_cookie(out, key)) {
+		zsw_fabric_tell(wire, key, (struct zcr_msg) {
+			.type = ZCR_HELLO, .epoch = msg->epoch,
+			.peer = zsw_origin_cookie(out, key),
+		});
+		return true;
+	}
+	origin = zsw_origin_new(out, wire, key, msg->peer);
+	return origin && zsw_origin_asked(out, wire, origin, msg);
+}
+
+static bool zsw_fabric_asked(struct zswitch_port *out, struct zswitch_port *wire,
+			     const struct zsw_far_key *key, const struct zcr_msg *msg)
+{
+	bool fresh;
+
+	spin_lock(&out->lock);
+	fresh = zsw_fabric_asked_locked(out, wire, key, msg);
+	spin_unlock(&out->lock);
+	return fresh;
+}
+
+/**
+ * zsw_fabric_arrive() - a frame has come by a wire whose hosts ask for credit
+ * @out:	port that it is for
+ * @f:		frame
+ *
+ * Context: the port's lock.
+ */
+void zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	const struct ethhdr *eth = eth_hdr(f->skb);
+	struct zsw_cb *cb = zsw_cb(f->skb);
+	struct zsw_far_key key;
+	struct zsw_far *far;
+	u32 covered = 0;
+
+	if (!out->rx.size || f->bill)
+		return;
+	key = zsw_far_key(eth->h_dest, eth->h_source, zsw_far_vid(f));
+	far = zsw_far_find(out, NULL, &key);
+	cb->credits = zsw_far_cost(f->skb);
+	if (far)
+		covered = zcr_arrive(&zsw_origin_of(far)->src, cb->credits);
+	else
+		zcr_take(&out->rx, cb->credits);
+	zsw_count(out, ZSWITCH_STAT_CREDIT_USED, covered);
+	zsw_count(out, ZSWITCH_STAT_CREDIT_EXTRA, cb->credits - covered);
+	if (covered == cb->credits)
+		zsw_promote(cb);
+}
+
+/* What becomes of an origin with time.  Return: whether it is to be forgotten. */
+static bool zsw_origin_tick(struct zswitch_port *out, struct zsw_origin *origin)
+{
+	const struct zcr_source *src = &origin->src;
+
+	if (src->asked == src->granted && src->granted == src->arrived) {
+		list_move_tail(&origin->far.list, &out->idle);
+		return false;
+	}
+	return time_after(jiffies, origin->far.seen + ZSW_LAPSE);
+}
+
+/* Both */
+
+/**
+ * zsw_fabric_receive() - a frame of control for a vNIC of this switch has come
+ * @out:	port of that
+ * @f:		frame; it is consumed
+ *
+ * Context: RCU, bottom halves are off.
+ */
+void zsw_fabric_receive(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	const struct ethhdr *eth = eth_hdr(f->skb);
+	struct zsw_far_key key;
+	struct zcr_msg msg;
+	bool fresh;
+
+	if (!READ_ONCE(f->in->remote)) {
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_FORGED);
+		return;
+	}
+	if (!zsw_fabric_parse(f->skb, &msg)) {
+		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_MALFORMED);
+		return;
+	}
+	key = zsw_far_key(eth->h_dest, eth->h_source, zsw_far_vid(f));
+	if (msg.type == ZCR_ASK)
+		fresh = zsw_fabric_asked(out, f->in, &key, &msg);
+	else
+		fresh = zsw_fabric_heard(f->in, out, &key, &msg);
+	zsw_count(f->in, ZSWITCH_STAT_FABRIC_IN, 1);
+	if (!fresh)
+		zsw_count(f->in, ZSWITCH_STAT_FABRIC_STALE, 1);
+	consume_skb(f->skb);
+}
+
+/**
+ * zsw_fabric_purge() - what waits for credit beyond a wire is lost, as the wire is down
+ * @out:	wire, or another port: nothing waits there
+ * @freed:	the frames are added to these
+ *
+ * Context: the output's lock.
+ */
+void zsw_fabric_purge(struct zswitch_port *out, struct sk_buff_head *freed)
+{
+	struct zsw_far *far;
+	int i;
+
+	if (out->kind)
+		return;
+	hash_for_each(out->far, i, far, node)
+		zsw_pair_purge(out, zsw_pair_of(far), ZSWITCH_STAT_DROP_DOWN, freed);
+}
+
+/**
+ * zsw_fabric_forget() - pairs of an output end
+ * @out:	output, without frames of @port
+ * @port:	those of this input, or that were asked for by this wire; NULL: all
+ * @freed:	frames that waited are added to these
+ *
+ * Context: the output's lock.
+ */
+void zsw_fabric_forget(struct zswitch_port *out, const struct zswitch_port *port,
+		       struct sk_buff_head *freed)
+{
+	struct hlist_node *next;
+	struct zsw_far *far;
+	int i;
+
+	if (!out->num_far)
+		return;
+	hash_for_each_safe(out->far, i, next, far, node)
+		if (!port || far->port == port)
+			zsw_far_free(out, far, freed);
+}
+
+/**
+ * zsw_fabric_set() - frames need credit of those beyond a wire, or not any more
+ * @out:	wire
+ * @on:		they do; if not, what waits is let in
+ *
+ * Context: RTNL.
+ */
+void zsw_fabric_set(struct zswitch_port *out, bool on)
+{
+	struct zsw_pair *pair;
+	struct sk_buff *skb;
+	struct zsw_far *far;
+	int i;
+
+	spin_lock_bh(&out->lock);
+	WRITE_ONCE(out->remote, on);
+	hash_for_each(out->far, i, far, node) {
+		if (on)
+			break;
+		pair = zsw_pair_of(far);
+		while ((skb = skb_peek(&pair->held.frames))) {
+			zsw_cb(skb)->credits = 0;
+			zsw_let_in(out, &pair->held, skb);
+		}
+		pair->next = NULL;
+		zsw_pair_void(out, pair);
+		zcr_sender_begin(&pair->tx, zsw_fabric_random());
+		pair->said = 0;
+		zsw_fifo_wake(&pair->held);
+	}
+	spin_unlock_bh(&out->lock);
+}
+
+static bool zsw_fabric_tick(struct zswitch_port *out)
+{
+	struct zsw_far *far, *next;
+	struct sk_buff_head freed;
+	bool over;
+
+	if (!READ_ONCE(out->num_far))
+		return false;
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&out->lock);
+	list_for_each_entry_safe(far, next, &out->busy, list) {
+		over = out->kind ? zsw_origin_tick(out, zsw_origin_of(far)) :
+				   zsw_pair_tick(out, zsw_pair_of(far), &freed);
+		if (over)
+			zsw_far_free(out, far, &freed);
+	}
+	while ((far = list_first_entry_or_null(&out->idle, struct zsw_far, list)) &&
+	       time_after(jiffies, far->seen + ZSW_FAR_IDLE))
+		zsw_far_free(out, far, &freed);
+	zsw_grant(out);
+	spin_unlock_bh(&out->lock);
+	__skb_queue_purge(&freed);
+	return true;
+}
+
+/**
+ * zsw_fabric_work() - time passes for the pairs of a switch
+ * @work:	its
+ */
+void zsw_fabric_work(struct work_struct *work)
+{
+	struct zswitch *zsw = container_of(work, struct zswitch, fabric.work);
+	struct zswitch_port *port;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(port, &zsw->ports, node)
+		any |= zsw_fabric_tick(port);
+	rcu_read_unlock();
+	if (any)
+		schedule_delayed_work(&zsw->fabric, ZSW_FABRIC_TICK);
+}
+
+/**
+ * zsw_fabric_init() - prepare a port
+ * @port:	port, zeroed
+ */
+void zsw_fabric_init(struct zswitch_port *port)
+{
+	hash_init(port->far);
+	INIT_LIST_HEAD(&port->busy);
+	INIT_LIST_HEAD(&port->idle);
+	get_random_bytes(&port->secret, sizeof(port->secret));
+	skb_queue_head_init(&port->control);
+	tasklet_setup(&port->teller, zsw_fabric_send);
+}
+
+/**
+ * zsw_fabric_exit() - a port goes
+ * @port:	port that nobody refers to, without pairs
+ *
+ * Context: process.
+ */
+void zsw_fabric_exit(struct zswitch_port *port)
+{
+	tasklet_kill(&port->teller);
+	skb_queue_purge(&port->control);
+}

@@ -127,12 +127,16 @@ def drops(p):
     return {k: v for k, v in p.items() if k.startswith("drop_") and v}
 
 
+def restless(p):
+    """Is there a frame of a port's that is not accounted for or waits, or a sender that sleeps?"""
+    return bool(p["in"] + p["copies"] != p["passed"] + p["fabric_in"] + sum(drops(p).values()) or
+                p["slept"] != p["woken"] or p.get("waiting") or p.get("backlog"))
+
+
 def balanced():
     """At rest every frame is accounted for, and nobody sleeps.  Return: what is wrong."""
     ports = dict(all_ports(), zs0=switch())
-    wrong = [dev for dev, p in ports.items()
-             if p["in"] + p["copies"] != p["passed"] + p["fabric_in"] + sum(drops(p).values()) or p["slept"] != p["woken"]
-             or p.get("waiting") or p.get("backlog")]
+    wrong = [dev for dev, p in ports.items() if restless(p)]
     if sum(p["passed"] for p in ports.values()) != sum(p["out"] for p in ports.values()):
         wrong.append("sums")
     return {dev: ports.get(dev) for dev in wrong}

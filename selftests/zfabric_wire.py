@@ -21,7 +21,8 @@ import time
 import zbed
 from sch_cee import VIRTUAL, ip, names, run_parts, tc, verdict
 from sch_ndp import ETH_P_ALL, PACKET_OUTGOING, check, inside, run, same, say, wait_for_carrier, wait_until
-from zbed import Datagrams, Sink, Stream, addr, destroy, drops, jain, mac, node_add, qdisc_drops, rate_of, refused
+from zbed import (Datagrams, Sink, Stream, addr, destroy, drops, jain, mac, node_add, port, qdisc_drops, rate_of, refused,
+                  restless)
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -75,6 +76,13 @@ def cable(a, b, fabric=True, delay=DELAY):
             ip(h, "link set %s up" % dev)
 
 
+def addresses(h):
+    """A host's switch knows the address of everybody."""
+    for i in where:
+        run("bridge -n %s fdb replace %s dev zs0 via %s static" % (
+            names[h], mac(i), "z%d" % i if where[i] == h else ways[h]))
+
+
 def know():
     """Everybody knows everybody, so that no address need be asked for."""
     for i in where:
@@ -83,9 +91,7 @@ def know():
                 ip("C%d" % i, "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(j), mac(j)))
         wait_for_carrier(names["C%d" % i], "eth0")
     for h in set(where.values()):
-        for i in where:
-            run("bridge -n %s fdb replace %s dev zs0 via %s static" % (
-                names[h], mac(i), "z%d" % i if where[i] == h else ways[h]))
+        addresses(h)
         if h in ways:
             wait_for_carrier(names[h], ways[h])
     # A receiver that begins is silent.
@@ -106,10 +112,6 @@ def pair(*containers, fabric=True, options="fabric on rxq %d" % RXQ, middle=Fals
     else:
         cable("A", "B", fabric)
     know()
-
-
-def port(dev, h):
-    return zbed.port(dev, h)
 
 
 def z(i):
@@ -153,14 +155,17 @@ def home():
     return wrong
 
 
+def comes_home(what=""):
+    wait_until(lambda: not home(), what + "credit comes home", 20)
+
+
 def balanced(sums=True):
     """At rest every frame of every switch is accounted for, and nobody sleeps.  Of a port that went all is gone."""
     wrong = {}
     for h in ways:
         all_of = ports(h)
         for dev, p in all_of.items():
-            if (p["in"] + p["copies"] != p["passed"] + p["fabric_in"] + sum(drops(p).values()) or
-                    p["slept"] != p["woken"] or p.get("waiting") or p.get("backlog")):
+            if restless(p):
                 wrong[h + " " + dev] = {k: v for k, v in p.items() if v}
         if sums and sum(p["passed"] for p in all_of.values()) != sum(p["out"] for p in all_of.values()):
             wrong[h] = "sums"
@@ -175,7 +180,7 @@ def rest(what, senders, losses=None):
     """Nothing is lost anywhere, all are awake, and all credit is home."""
     wait_until(quiet, "nothing waits", 120)
     # What has lapsed is told by the next ask but one.
-    wait_until(lambda: not home(), what + ": credit comes home", 20)
+    comes_home(what + ": ")
     queues = sum(qdisc_drops("C%d" % i, "eth0") for i in senders)
     same(what + ": nothing is lost at any hop, all credit is home", (lost(), balanced(), queues, home()), (losses or {}, {}, 0, {}))
 
@@ -276,14 +281,25 @@ class Clock:
         return took
 
 
-def cold():
-    """What the first frame waits, and those after it."""
+def clocked(options):
+    """Two containers.  Return: a clock, and what a datagram takes before the switches have these options"""
     pair((0, "A"), (1, "B"), options="rxq %d" % RXQ)
     clock = Clock(1)
     plain = [clock.time(0, 1) for _ in range(3)][-1]
     for h in ("A", "B"):
-        ip(h, "link set zs0 type zswitch fabric on")
+        ip(h, "link set zs0 type zswitch " + options)
     time.sleep(2 * QUIET)
+    return clock, plain
+
+
+def all_home(what):
+    comes_home()
+    same(what + ": all credit is home", (home(), lost()), ({}, {}))
+
+
+def cold():
+    """What the first frame waits, and those after it."""
+    clock, plain = clocked("fabric on")
     first = clock.time(0, 1)
     again = [(time.sleep(0.05), clock.time(0, 1))[1] for _ in range(5)]
     trip = 2 * DELAY
@@ -299,19 +315,13 @@ def cold():
     p = wire("A")
     same("cold: each by a credit", (p["remote_used"], z(1)["credit_used"]), (6, 6))
     clock.sock.close()
-    wait_until(lambda: not home(), "credit comes home", 20)
-    same("cold: all credit is home", (home(), lost()), ({}, {}))
+    all_home("cold")
     end()
 
 
 def unasked():
     """As many as the option says do not wait."""
-    pair((0, "A"), (1, "B"), options="rxq %d" % RXQ)
-    clock = Clock(1)
-    plain = [clock.time(0, 1) for _ in range(3)][-1]
-    for h in ("A", "B"):
-        ip(h, "link set zs0 type zswitch fabric on unasked 3")
-    time.sleep(2 * QUIET)
+    clock, plain = clocked("fabric on unasked 3")
     took = [clock.time(0, 1) for _ in range(5)]
     time.sleep(2 * QUIET)
     took.append(clock.time(0, 1))
@@ -322,8 +332,7 @@ def unasked():
           not VIRTUAL or trips == [0, 0, 0, 2, 1, 0], said)
     same("unasked: four without credit, two with", (z(1)["credit_extra"], z(1)["credit_used"]), (4, 2))
     clock.sock.close()
-    wait_until(lambda: not home(), "credit comes home", 20)
-    same("unasked: all credit is home", (home(), lost()), ({}, {}))
+    all_home("unasked")
     end()
 
 
@@ -467,8 +476,7 @@ def remake(h):
         if where[i] == h:
             ip(h, "link set z%d master zs0 up" % i)
     join(h, ways[h])
-    for i in where:
-        run("bridge -n %s fdb replace %s dev zs0 via %s static" % (names[h], mac(i), "z%d" % i if where[i] == h else ways[h]))
+    addresses(h)
 
 
 def restart():
@@ -489,7 +497,7 @@ def restart():
         later = flow_of(0, 1, total=300).start()
         same("restart: %s made again, a flow arrives whole" % what,
              (later.finish(), wait_for(lambda: sink.of(later) == 300), sink.whole(later)), (True, True, True))
-        wait_until(lambda: not home(), "credit comes home", 20)
+        comes_home()
         same("restart: %s made again, all credit is home" % what, (home(), sink.disorder), ({}, 0))
     sink.finish()
     end()
@@ -540,7 +548,7 @@ def vanish():
     flow.finish(now=True)
     back = flow_of(0, 1, total=300).start()
     same("vanish: and arrive whole", (back.finish(), wait_for(lambda: sink.of(back) == 300), sink.whole(back)), (True, True, True))
-    wait_until(lambda: not home(), "credit comes home", 20)
+    comes_home()
     same("vanish: all credit is home", home(), {})
     relay.finish()
     sink.finish()
@@ -606,7 +614,7 @@ def forged():
     flow.finish(now=True)
     wait_until(lambda: sink.of(flow) == flow.sent, "all arrive")
     same("forged: what is beside them arrives whole and in order", (sink.whole(flow), sink.disorder), (True, 0))
-    wait_until(lambda: not home(), "credit comes home", 20)
+    comes_home()
     same("forged: all credit is home", home(), {})
     # Who sees the answers gets what it asks for, and loses it when it is silent.
     watch[0] = True
@@ -668,7 +676,7 @@ def gone():
     same("gone: who stays gets all through", (late.whole(stuck[0]), late.disorder), (True, 0))
     flow.finish(now=True)
     wait_until(lambda: sink.of(flow) == flow.sent, "all arrive")
-    wait_until(lambda: not home(), "credit comes home", 20)
+    comes_home()
     # Grants for who is gone, or for a wire that wants none
     same("gone: the other one's arrive whole, all credit is home, and no frame is lost but of control",
          (sink.whole(flow), sink.disorder, home(), {k for p in lost().values() for k in p} - {"drop_local", "drop_forged"}),

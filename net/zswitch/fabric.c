@@ -748,7 +748,6 @@ void zsw_fabric_forget(struct zswitch_port *out, const struct zswitch_port *port
 void zsw_fabric_set(struct zswitch_port *out, bool on)
 {
 	struct zsw_pair *pair;
-	struct sk_buff *skb;
 	struct zsw_far *far;
 	int i;
 
@@ -758,15 +757,11 @@ void zsw_fabric_set(struct zswitch_port *out, bool on)
 		if (on)
 			break;
 		pair = zsw_pair_of(far);
-		while ((skb = skb_peek(&pair->held.frames))) {
-			zsw_cb(skb)->credits = 0;
-			zsw_let_in(out, &pair->held, skb);
-		}
+		zsw_let_all_in(out, &pair->held);
 		pair->next = NULL;
 		zsw_pair_void(out, pair);
 		zcr_sender_begin(&pair->tx, zsw_fabric_random());
 		pair->said = 0;
-		zsw_fifo_wake(&pair->held);
 	}
 	spin_unlock_bh(&out->lock);
 }

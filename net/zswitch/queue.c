@@ -467,13 +467,8 @@ void zsw_hold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *s
 	WRITE_ONCE(out->held, out->held + zsw_cb(skb)->len);
 }
 
-/**
- * zsw_unhold() - take a frame from those that wait for credit
- * @out:	output
- * @held:	they
- * @skb:	frame
- */
-void zsw_unhold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
+/* Take a frame from those that wait for credit. */
+static void zsw_unhold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
 {
 	__skb_unlink(skb, &held->frames);
 	held->bytes -= zsw_cb(skb)->len;
@@ -493,6 +488,22 @@ void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff 
 	zsw_unhold(out, held, skb);
 	zsw_admit(out, held->voq, skb);
 	zsw_ready(out, prio);
+}
+
+/**
+ * zsw_let_all_in() - frames need no credit any more: all that wait go in, and count for none
+ * @out:	output
+ * @held:	they
+ */
+void zsw_let_all_in(struct zswitch_port *out, struct zsw_fifo *held)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&held->frames))) {
+		zsw_cb(skb)->credits = 0;
+		zsw_let_in(out, held, skb);
+	}
+	zsw_fifo_wake(held);
 }
 
 /* An input has got what it asked for: its first frame goes in. */
@@ -1005,19 +1016,13 @@ void zsw_output_set(struct zswitch_port *port, bool up)
 	__skb_queue_purge(&freed);
 }
 
-/* Nobody need ask any more: all that waits for credit goes in, and counts for none. */
-static void zsw_let_all_in(struct zswitch_port *out, struct zsw_voq *voq)
+/* An input need not ask any more. */
+static void zsw_ask_no_more(struct zswitch_port *out, struct zsw_voq *voq)
 {
-	struct sk_buff *skb;
-
 	if (skb_queue_empty(&voq->held.frames))
 		return;
 	zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, zcr_withdraw(&voq->tx, &voq->src));
-	while ((skb = skb_peek(&voq->held.frames))) {
-		zsw_cb(skb)->credits = 0;
-		zsw_let_in(out, &voq->held, skb);
-	}
-	zsw_fifo_wake(&voq->held);
+	zsw_let_all_in(out, &voq->held);
 }
 
 /**
@@ -1040,7 +1045,7 @@ void zsw_output_credit(struct zswitch_port *port, u32 size)
 	port->rx.size = size;
 	if (!size) {
 		hash_for_each(port->voqs, i, voq, node)
-			zsw_let_all_in(port, voq);
+			zsw_ask_no_more(port, voq);
 		zsw_fabric_forget(port, NULL, NULL);
 	}
 	zsw_grant(port);

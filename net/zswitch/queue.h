@@ -134,10 +134,10 @@ void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq);
 void zsw_fifo_wake(struct zsw_fifo *fifo);
 void zsw_wake(struct zswitch_port *in, u32 txqs);
 void zsw_hold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb);
-void zsw_unhold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb);
 void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb,
 		 enum zswitch_stat reason, struct sk_buff_head *freed);
 void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb);
+void zsw_let_all_in(struct zswitch_port *out, struct zsw_fifo *held);
 void zsw_grant(struct zswitch_port *out);
 void zsw_promote(struct zsw_cb *cb);
 

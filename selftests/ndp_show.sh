@@ -9,7 +9,7 @@
 
 require_module ndp sch_ndp netwire
 require_program python3 tc
-tap_plan 68
+tap_plan 78
 
 # shown NS EXPRESSION ARGUMENT...: of "o", what ndp -j ARGUMENT... prints in a namespace, and of
 # "d", the first of it
@@ -196,6 +196,29 @@ refused "no interval" 2 "not a number of seconds" -w 0 stat
 refused "no number of them" 2 "not a number" -w 1 -c 0 stat
 refused "a number without an interval" 2 "needs it" -c 3 stat
 refused "no such counter" 1 "no counter" -w 1 stat NoSuchThing
+
+# JSON for people has the same names, and a value a line; numbers may be others by then.
+alike() {
+	in_ns "${HOST[1]}" ndp -j "$@" >"$TMP/json"
+	in_ns "${HOST[1]}" ndp -j -p "$@" >"$TMP/pretty"
+	python3 -SE -c '
+import json, sys
+def form(o):
+    if isinstance(o, dict):
+        return {k: form(v) for k, v in o.items()}
+    return [form(v) for v in o] if isinstance(o, list) else type(o)
+short, pretty = (open(name).read() for name in sys.argv[1:])
+assert form(json.loads(short)) == form(json.loads(pretty)), (short, pretty)
+assert short.count("\n") == 1, short
+assert all(line.count("\": ") < 2 for line in pretty.splitlines()), pretty
+assert pretty.count("\n") > short.count(",") or short == "[]\n", pretty
+' "$TMP/json" "$TMP/pretty"
+}
+in_ns "${HOST[1]}" ndp repair add eth0 || die "no repair"
+for words in path "path live" peer repair dev port socket stat "-z stat" doctor; do
+	# shellcheck disable=SC2086
+	check "JSON for people: $words" alike $words
+done
 
 # A batch of them
 printf '%s\n' peer "dev eth0" port >"$TMP/batch"

@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 132
+tap_plan 133
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -154,14 +154,15 @@ check "delete all others" in_ns "$H0" ndp -b "$TMP/undo"
 is "none of them is left" "$(show)" "10.2.0.0/16 entropy random mark 7;"
 
 # Devices that repair lengths, one of them by a name that is not JSON.
-ip -n "$H0" link add 'a"b' type dummy
-check "add a device" in_ns "$H0" ndp repair add 'a"b'
-is "show it" "$(in_ns "$H0" ndp repair show)" 'a"b'
-is "show it as JSON" "$(in_ns "$H0" ndp -j repair | python3 -c '
-import json, sys
-print(*json.load(sys.stdin))')" 'a"b'
-check "delete it" in_ns "$H0" ndp repair del 'a"b'
-ip -n "$H0" link del 'a"b'
+name='a"b[,{\'
+ip -n "$H0" link add "$name" type dummy
+check "add a device" in_ns "$H0" ndp repair add "$name"
+is "show it" "$(in_ns "$H0" ndp repair show)" "$name"
+names() { python3 -SE -c 'import json, sys; print(*json.load(sys.stdin))'; }
+is "show it as JSON" "$(in_ns "$H0" ndp -j repair | names)" "$name"
+is "and for people" "$(in_ns "$H0" ndp -j -p repair | names)" "$name"
+check "delete it" in_ns "$H0" ndp repair del "$name"
+ip -n "$H0" link del "$name"
 
 # Counters.
 is "stat by name" "$(in_ns "$H0" ndp stat -z GivenUp | tr -s ' ')" "GivenUp 0"

@@ -71,7 +71,7 @@ static void usage(FILE *to)
 	      "  monitor    events, or those that are named; -t: when\n"
 	      "  doctor     what is wrong with this host, or the way to HOST, and what mends it\n"
 	      "  -b         a command per line of FILE (- for standard input)\n"
-	      "  -j         JSON\n"
+	      "  -j         JSON; -p: a value a line\n"
 	      "  -z         counters that are 0, too\n"
 	      "  -V         the version\n"
 	      "\n"
@@ -508,6 +508,7 @@ int main(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "listening", no_argument, NULL, 'l' },
 		{ "numeric", no_argument, NULL, 'n' },
+		{ "pretty", no_argument, NULL, 'p' },
 		{ "processes", no_argument, NULL, 'p' },
 		{ "timestamp", no_argument, NULL, 't' },
 		{ "interval", required_argument, NULL, 'w' },
@@ -573,6 +574,9 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
+	/* With JSON it has ip's meaning, too. */
+	if (json && options.processes)
+		print_pretty();
 	if (batch)
 		do_batch(batch);
 	else

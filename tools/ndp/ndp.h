@@ -34,6 +34,7 @@ const char *netlink_error(void);
 bool genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);
 
+void print_pretty(void);
 void print_text(const char *text);
 void print_json_string(const char *text);
 

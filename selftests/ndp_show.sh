@@ -9,7 +9,7 @@
 
 require_module ndp sch_ndp netwire
 require_program python3 tc
-tap_plan 78
+tap_plan 83
 
 # shown NS EXPRESSION ARGUMENT...: of "o", what ndp -j ARGUMENT... prints in a namespace, and of
 # "d", the first of it
@@ -120,6 +120,72 @@ refused "no such device" 1 "No such device" dev nothing
 refused "a word too many for dev" 2 "what is" dev eth0 eth0
 check "a user may look" in_ns "${HOST[0]}" setpriv --reuid 65534 --clear-groups \
 	"$(command -v ndp)" dev
+
+# A dump in several messages says so if devices or paths go while it is read.
+ns_add many
+# shellcheck disable=SC2154
+for ((i = 0; i < 150; i++)); do
+	echo "link add many$i up type dummy"
+done | ip -n "$many" -batch - || die "no devices"
+for ((i = 0; i < 150; i++)); do
+	echo "path add 10.50.$i.1 entropy 50000"
+done | in_ns "$many" ndp -b - || die "no paths"
+# interrupted COMMAND-NUMBER SHELL: read some, run that, read the rest: how many, and is it said?
+interrupted() {
+	in_ns "$many" python3 -SE -c '
+import os, socket, struct, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+def messages():
+    data = s.recv(4096)
+    while data:
+        size, kind, flags = struct.unpack_from("=IHH", data)
+        yield kind, flags, data[16:size]
+        data = data[size + 3 & ~3:]
+def ask(kind, flags, command, attributes=b""):
+    s.send(struct.pack("=IHHIIBBH", 20 + len(attributes), kind, flags, 1, 0, command, 1, 0) +
+           attributes)
+ask(16, 1, 3, struct.pack("=HH4s", 8, 2, b"ndp\0"))
+for kind, flags, body in messages():
+    at = 4
+    while at < len(body):
+        size, attribute = struct.unpack_from("=HH", body, at)
+        if attribute == 1:
+            family, = struct.unpack_from("=H", body, at + 4)
+        at += size + 3 & ~3
+ask(family, 0x301, int(sys.argv[1]))
+n, seen, done = 0, 0, False
+while not done:
+    for kind, flags, body in messages():
+        seen |= flags & 0x10
+        n += kind == family
+        done = kind == 3
+    if n and sys.argv[2]:
+        os.system(sys.argv[2])
+        sys.argv[2] = ""
+print(n, "interrupted" if seen else "whole")' "$@"
+}
+is "devices" "$(interrupted 8 :)" "150 whole"
+check "devices, of which one goes meanwhile" grep -q interrupted \
+	<(interrupted 8 "ip link del many0")
+is "paths" "$(interrupted 3 :)" "150 whole"
+check "paths, of which one goes meanwhile" grep -q interrupted \
+	<(interrupted 3 "ndp path del 10.50.0.1")
+# Those that stay are in every list, and once.
+(for ((i = 0; i < 100; i++)); do
+	ip -n "$many" link del many1 && ip -n "$many" link add many1 up type dummy
+done) &
+changes=$!
+fewest=1000
+while kill -0 $changes 2>/dev/null; do
+	n=$(in_ns "$many" ndp -j dev | python3 -SE -c '
+import json, sys
+names = [d["dev"] for d in json.load(sys.stdin) if d["dev"] not in ("many1", "")]
+print(len(set(names)) if len(set(names)) == len(names) else 0)')
+	((n >= fewest)) || fewest=$n
+done
+wait $changes
+is "and the list has all that stay" "$fewest" 148
+ip netns del "$many"
 
 # Ports
 like_tc() {

@@ -287,6 +287,7 @@ static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
+	genl_dump_check_consistent(cb, hdr);
 	genlmsg_end(skb, hdr);
 	return 0;
 }
@@ -310,7 +311,7 @@ static int ndp_nl_path_dump_dst(struct sk_buff *skb, struct netlink_callback *cb
 	return 0;
 }
 
-/* cb->args[0] counts the destinations dumped so far. */
+/* cb->args[0] counts the destinations dumped so far; by cb->seq who asks hears of changes. */
 static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(skb->sk));
@@ -318,6 +319,7 @@ static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 
 	mutex_lock(&nn->path_lock);
+	cb->seq = nn->path_gen;
 	list_for_each_entry(dst, &nn->path_dsts, list) {
 		if (i++ < cb->args[0])
 			continue;
@@ -515,17 +517,19 @@ static int ndp_repair_fill(struct sk_buff *skb, struct netlink_callback *cb,
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
+	genl_dump_check_consistent(cb, hdr);
 	genlmsg_end(skb, hdr);
 	return 0;
 }
 
-/* cb->args[0] counts the devices looked at so far. */
+/* cb->args[0] counts the devices looked at so far; cb->seq as above. */
 static int ndp_nl_repair_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct net_device *dev;
 	long i = 0;
 
 	rtnl_lock();
+	cb->seq = sock_net(skb->sk)->dev_base_seq;
 	for_each_netdev(sock_net(skb->sk), dev) {
 		if (i++ < cb->args[0])
 			continue;

@@ -59,6 +59,7 @@ static int ndp_dev_fill(struct sk_buff *skb, struct netlink_callback *cb,
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
+	genl_dump_check_consistent(cb, hdr);
 	genlmsg_end(skb, hdr);
 	return 0;
 }
@@ -77,6 +78,8 @@ int ndp_nl_dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 
 	rcu_read_lock();
+	/* Who asks is told if devices come or go before the dump ends. */
+	cb->seq = READ_ONCE(sock_net(skb->sk)->dev_base_seq);
 	for_each_netdev_rcu(sock_net(skb->sk), dev) {
 		if (i++ < cb->args[0])
 			continue;

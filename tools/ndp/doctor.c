@@ -62,9 +62,6 @@
 /* How often a large packet is tried that something else was faster than. */
 #define MTU_TRIES	5
 
-/* How often a dump is begun that changes interrupt. */
-#define DUMP_TRIES	5
-
 #define N(a)		(sizeof(a) / sizeof(*(a)))
 
 enum verdict { GOOD, NOTE, BAD };
@@ -370,7 +367,13 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static bool dump_once(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data)
+/*
+ * All objects of one kind, each to @cb by @talk: netlink_dump(), or netlink_talk() for what is
+ * too much to be kept.
+ * Return: could they be asked for?
+ */
+static bool dump_all(typeof(netlink_talk) *talk, int protocol, __u16 type, size_t header,
+		     mnl_cb_t cb, void *data)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -382,29 +385,8 @@ static bool dump_once(int protocol, __u16 type, size_t header, mnl_cb_t cb, void
 	nlh->nlmsg_type = type;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	mnl_nlmsg_put_extra_header(nlh, header);
-	ok = !netlink_talk(&g, nlh, cb, data);
+	ok = !talk(&g, nlh, cb, data);
 	mnl_socket_close(g.nl);
-	return ok;
-}
-
-/*
- * All objects of one kind, each to @cb with @data of @size bytes, which are as they were when a
- * change meanwhile has it begin again.  Return: could they be asked for?
- */
-static bool dump_all(int protocol, __u16 type, size_t header, mnl_cb_t cb, void *data, size_t size)
-{
-	void *before = malloc(size);
-	unsigned int tries = DUMP_TRIES;
-	bool ok;
-
-	if (!before)
-		return false;
-	memcpy(before, data, size);
-	do {
-		memcpy(data, before, size);
-		ok = dump_once(protocol, type, header, cb, data);
-	} while (!ok && errno == EINTR && --tries);
-	free(before);
 	return ok;
 }
 
@@ -433,8 +415,8 @@ static void check_qdisc(const char *dev)
 	char mend[320], name[48];
 	unsigned int n;
 
-	if (!dump_all(NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc, &q,
-		      sizeof(q))) {
+	if (!dump_all(netlink_dump, NETLINK_ROUTE, RTM_GETQDISC, sizeof(struct tcmsg), on_qdisc,
+		      &q)) {
 		say("qdisc", NOTE, NULL, "the qdiscs cannot be read: %s", netlink_error());
 		return;
 	}
@@ -527,8 +509,8 @@ static void check_ecmp(void)
 	long long policy;
 	int i;
 
-	if (!dump_all(NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route, found,
-		      sizeof(found))) {
+	if (!dump_all(netlink_dump, NETLINK_ROUTE, RTM_GETROUTE, sizeof(struct rtmsg), on_route,
+		      found)) {
 		say("ecmp", NOTE, NULL, "routes cannot be read: %s", netlink_error());
 		return;
 	}
@@ -611,8 +593,9 @@ static void check_conntrack(void)
 		say("conntrack", GOOD, NULL, "connections are not tracked here");
 		return;
 	}
-	if (!dump_all(NETLINK_NETFILTER, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET,
-		      sizeof(struct nfgenmsg), on_tracked, &t, sizeof(t))) {
+	if (!dump_all(netlink_talk, NETLINK_NETFILTER,
+		      NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET,
+		      sizeof(struct nfgenmsg), on_tracked, &t)) {
 		say("conntrack", NOTE, NULL, "conntrack cannot be read: %s", netlink_error());
 		return;
 	}
@@ -966,7 +949,7 @@ static void check_paths(const struct way *way)
 		return;
 	}
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, NDP_CMD_PEER_GET, NDP_GENL_VERSION);
-	if (netlink_talk(&g, nlh, on_path, &p)) {
+	if (netlink_dump(&g, nlh, on_path, &p)) {
 		say("paths", NOTE, NULL, "paths cannot be read: %s", netlink_error());
 	} else if (!p.n) {
 		say("paths", NOTE, NULL, "no transfer to %s of late, so nothing is known of paths",

@@ -310,11 +310,11 @@ void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 
 	open_ndp(&g);
 	nlh = genl_request(buf, g.family, NLM_F_DUMP, cmd, NDP_GENL_VERSION);
-	if (netlink_talk(&g, nlh, print, s))
+	if (netlink_dump(&g, nlh, print, s))
 		errx(EXIT_FAILURE, "%s", netlink_error());
 	if (s->end)
 		s->end(s);
-	/* The first has opened the list, so that nothing was printed of what was refused. */
+	/* The first has opened the list. */
 	if (json)
 		printf("%s%s]\n", s->n ? "" : "[", s->tail ? s->tail : "");
 	mnl_socket_close(g.nl);

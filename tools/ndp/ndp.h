@@ -30,6 +30,7 @@ struct netlink {
 
 bool netlink_open(struct netlink *g, int protocol);
 int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data);
+int netlink_dump(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data);
 const char *netlink_error(void);
 bool genl_open(struct netlink *g);
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version);

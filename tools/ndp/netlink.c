@@ -3,8 +3,10 @@
  * Netlink for ndp: a request and its answers, with the kernel's own words where it
  * refuses (extended ACK).  libmnl does the rest.
  */
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <linux/genetlink.h>
@@ -18,6 +20,9 @@
 
 /* The kernel makes a dump's messages as large as whoever reads them takes, up to this. */
 #define DUMP_SIZE	32768
+
+/* How often a dump is begun that changes interrupt. */
+#define DUMP_TRIES	16
 
 /* What the kernel said when it refused, or nothing. */
 static char said[160];
@@ -64,11 +69,31 @@ const char *netlink_error(void)
 	return *said ? said : strerror(errno);
 }
 
-/* Send and handle all answers.  Return: 0 or -1 with errno set. */
+/*
+ * Do messages say that what they tell of has changed meanwhile?  libmnl would stop there, and
+ * have the rest be taken for the next answer.
+ */
+static bool take_interrupted(void *buf, int len)
+{
+	struct nlmsghdr *nlh = buf;
+	bool interrupted = false;
+
+	for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len)) {
+		interrupted |= nlh->nlmsg_flags & NLM_F_DUMP_INTR;
+		nlh->nlmsg_flags &= ~NLM_F_DUMP_INTR;
+	}
+	return interrupted;
+}
+
+/*
+ * Send and handle all answers.  Return: 0 or -1 with errno set; EINTR: there was one, but it may
+ * lack what came or went meanwhile.
+ */
 int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
 {
 	char buf[DUMP_SIZE];
 	unsigned int port = mnl_socket_get_portid(g->nl);
+	bool interrupted = false;
 	int n;
 
 	*said = '\0';
@@ -79,12 +104,60 @@ int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *dat
 		n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
 		if (n < 0)
 			return -1;
+		interrupted |= take_interrupted(buf, n);
 		n = mnl_cb_run2(buf, n, g->seq, port, cb, data, control_cbs,
 				MNL_ARRAY_SIZE(control_cbs));
 		if (n < 0)
 			return -1;
 	} while (n > MNL_CB_STOP);
-	return 0;
+	if (interrupted)
+		errno = EINTR;
+	return interrupted ? -1 : 0;
+}
+
+/* Messages of a dump, one after the other. */
+struct kept {
+	char	*bytes;
+	size_t	len, size;
+};
+
+static int keep(const struct nlmsghdr *nlh, void *data)
+{
+	size_t len = MNL_ALIGN(nlh->nlmsg_len);
+	struct kept *k = data;
+
+	if (k->len + len > k->size) {
+		k->size = 2 * (k->len + len);
+		k->bytes = realloc(k->bytes, k->size);
+		if (!k->bytes)
+			err(EXIT_FAILURE, "memory");
+	}
+	memcpy(k->bytes + k->len, nlh, nlh->nlmsg_len);
+	k->len += len;
+	return MNL_CB_OK;
+}
+
+/*
+ * Send, and handle the answers once all are there and nothing has changed meanwhile, or it did
+ * each time.  Return: as netlink_talk(); then @cb was not called.
+ */
+int netlink_dump(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
+{
+	unsigned int tries = DUMP_TRIES;
+	struct kept k = { 0 };
+	int failed;
+	size_t at;
+
+	do {
+		k.len = 0;
+		failed = netlink_talk(g, nlh, keep, &k);
+	} while (failed && errno == EINTR && --tries);
+	for (at = 0; !failed && at < k.len; at += MNL_ALIGN(nlh->nlmsg_len)) {
+		nlh = (struct nlmsghdr *)(k.bytes + at);
+		cb(nlh, data);
+	}
+	free(k.bytes);
+	return failed;
 }
 
 struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8 version)

@@ -15,9 +15,6 @@
 
 #include "ndp.h"
 
-/* A qdisc that changes while it is told of has it begin again. */
-#define TRIES	16
-
 struct port {
 	int			ifindex;
 	__u32			handle, parent, limit;
@@ -154,7 +151,7 @@ static int dump_qdiscs(void)
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	mnl_nlmsg_put_extra_header(nlh, sizeof(struct tcmsg));
 	n_ports = 0;
-	failed = netlink_talk(&g, nlh, on_qdisc, NULL);
+	failed = netlink_dump(&g, nlh, on_qdisc, NULL);
 	mnl_socket_close(g.nl);
 	return failed;
 }
@@ -233,15 +230,11 @@ static void print_port(const struct port *p, const char *name, bool brief)
 void do_port(char **args, const struct options *o)
 {
 	const char *only = only_device(args), *name;
-	unsigned int tries = TRIES, n = 0;
 	char text[IF_NAMESIZE];
+	unsigned int n = 0;
 	size_t i;
-	int failed;
 
-	do
-		failed = dump_qdiscs();
-	while (failed && errno == EINTR && --tries);
-	if (failed)
+	if (dump_qdiscs())
 		errx(EXIT_FAILURE, "qdiscs: %s", netlink_error());
 	for (i = 0; i < n_ports; i++) {
 		name = device_text(ports[i].ifindex, text);

@@ -7,9 +7,9 @@
 #	HOST[0], [1] ==== LEAF[0] ==== SPINE[0] ==== LEAF[1] ==== HOST[2]
 . "$(dirname "$0")/lib_ndp.sh"
 
-require_module ndp sch_ingress act_gact cls_u32
+require_module ndp sch_ingress act_gact act_pedit cls_u32
 require_program python3 modinfo
-tap_plan 90
+tap_plan 99
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -218,23 +218,51 @@ found "a port that drops" trimming "some port drops"
 HOST[0]=$healed
 tc -n "${LEAF[0]}" qdisc del dev h0 root
 
-# Packets cut by hardware that leaves their lengths.
-in_ns "${LEAF[0]}" python3 -SE -c '
+# Packets cut by hardware that leaves their lengths: cut IP-LENGTH, 3 of them for 100 bytes
+cut() {
+	in_ns "${LEAF[0]}" python3 -SE -c '
 import socket, struct, sys
 mac = bytes.fromhex(sys.argv[1].replace(":", ""))
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 s.bind(("h0", 0))
-head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1500, 1, 0, 64, 17, 0,
+head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, int(sys.argv[4]), 1, 0, 64, 17, 0,
                    socket.inet_aton(sys.argv[2]), socket.inet_aton(sys.argv[3]))
 total = sum(struct.unpack("!10H", head))
 total = (total & 0xffff) + (total >> 16)
 total = ~((total & 0xffff) + (total >> 16)) & 0xffff
 head = head[:10] + struct.pack("!H", total) + head[12:]
+udp = struct.pack("!HHHH", 50000, int(sys.argv[5]), 1480, 0)
 for _ in range(3):
-    s.send(mac + mac + b"\x08\x00" + head + bytes(80))
-' "$(in_ns "${HOST[0]}" cat /sys/class/net/eth0/address)" "$there" "${ADDRESS[0]}"
-check "packets cut without new lengths" wait_for 5 eval \
-	'examine && text_has counters "3 packets were cut"'
+    s.send(mac + mac + b"\x08\x00" + head + udp + bytes(72))
+' "$(in_ns "${HOST[0]}" cat /sys/class/net/eth0/address)" "$there" "${ADDRESS[0]}" "$1" $NDP_PORT
+}
+# noted_counter TEXT: does the doctor say so?
+noted_counter() { examine && text_has counters "$1"; }
+cut 1500
+check "packets cut without new lengths" wait_for 5 noted_counter "3 packets were cut"
+refuse "of UDP's length nothing is said yet" text_has counters "UDP packets"
+cut 100
+check "packets cut without a new length of UDP" wait_for 5 noted_counter "note 3 UDP packets"
+obey "packets cut without a new length of UDP" counters \
+	"$(mends counters | sed -n '/repair/s/DEVICE/eth0/p' | head -n 1)"
+cut 100
+repaired() { [ "$(ndp_stat "${HOST[0]}" Repaired)" -eq 3 ]; }
+check "they are made good" wait_for 5 repaired
+check "and UDP drops no more" noted_counter "note 3 UDP packets"
+
+# A router that clears the code point, and makes up for it in the header's sum.
+check "no code point was cleared yet" [ "$(ndp_stat "${HOST[0]}" RemarkedIn)" -eq 0 ]
+tc -n "${HOST[0]}" qdisc add dev eth0 ingress
+tc -n "${HOST[0]}" filter add dev eth0 ingress protocol ip u32 match ip protocol 17 0xff \
+	match ip dport $NDP_PORT 0xffff match ip tos 0x0c 0xfc \
+	action pedit ex munge ip tos set 0 retain 0xfc munge offset 4 u16 add 12 ||
+	die "no router that clears code points"
+serve "${HOST[0]}" 5202
+check "a transfer over a router that clears code points" fetch "${HOST[1]}" -s 100000 \
+	"${ADDRESS[0]}" 5202
+check "its end" served
+check "code points that are cleared" noted_counter "bad .*lost their code point"
+tc -n "${HOST[0]}" qdisc del dev eth0 ingress
 
 # An address that is no device's by which packets leave.
 ns_add routed

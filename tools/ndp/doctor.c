@@ -123,10 +123,10 @@ static long long number_in(const char *path)
 	return value;
 }
 
-/* A counter of NDP's. */
-static unsigned long long counter(const char *wanted)
+/* A counter in a file that has one a line. */
+static unsigned long long counter_in(const char *path, const char *wanted)
 {
-	FILE *f = fopen(STAT_FILE, "r");
+	FILE *f = fopen(path, "r");
 	unsigned long long value, found = 0;
 	char name[64];
 
@@ -137,6 +137,12 @@ static unsigned long long counter(const char *wanted)
 			found = value;
 	fclose(f);
 	return found;
+}
+
+/* A counter of NDP's. */
+static unsigned long long counter(const char *wanted)
+{
+	return counter_in(STAT_FILE, wanted);
 }
 
 static unsigned int ndp_port(void)
@@ -619,20 +625,21 @@ static void check_conntrack(void)
 
 /* Counters */
 
-/* IP's of packets whose length was not what their header says. */
-static unsigned long long truncated(void)
+/* @wanted of @kind, in a file of pairs of lines: names, and values. */
+static unsigned long long in_pairs(const char *path, const char *kind, const char *wanted)
 {
 	static const char blanks[] = "\n ";
 	char names[4096], values[4096], *name, *value, *n, *v;
 	unsigned long long found = 0;
-	FILE *f = fopen("/proc/net/netstat", "r");
+	FILE *f = fopen(path, "r");
 
-	/* Lines come in pairs, the names and their values. */
 	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
 		name = strtok_r(names, blanks, &n);
 		value = strtok_r(values, blanks, &v);
+		if (!name || strcmp(name, kind))
+			continue;
 		while (name && value) {
-			if (!strcmp(name, "InTruncatedPkts"))
+			if (!strcmp(name, wanted))
 				found = strtoull(value, NULL, 10);
 			name = strtok_r(NULL, blanks, &n);
 			value = strtok_r(NULL, blanks, &v);
@@ -641,6 +648,31 @@ static unsigned long long truncated(void)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+/* Packets whose length was not what their IP header says. */
+static unsigned long long truncated(void)
+{
+	return in_pairs("/proc/net/netstat", "IpExt:", "InTruncatedPkts") +
+	       counter_in("/proc/net/snmp6", "Ip6InTruncatedPkts");
+}
+
+/* Packets that UDP has dropped and not for want of room or for their checksum. */
+static unsigned long long wrong_udp(void)
+{
+	static const char *const others[] = { "RcvbufErrors", "InCsumErrors", "MemErrors" };
+	unsigned long long n = in_pairs("/proc/net/snmp", "Udp:", "InErrors") +
+			       counter_in("/proc/net/snmp6", "Udp6InErrors");
+	unsigned long long known = 0;
+	char name[32];
+	unsigned int i;
+
+	for (i = 0; i < N(others); i++) {
+		snprintf(name, sizeof(name), "Udp6%s", others[i]);
+		known += in_pairs("/proc/net/snmp", "Udp:", others[i]) +
+			 counter_in("/proc/net/snmp6", name);
+	}
+	return n > known ? n - known : 0;
 }
 
 /* Is @n a part in a thousand of @all, or more? */
@@ -702,6 +734,10 @@ static void check_counters(void)
 	if (n)
 		say("counters", BAD, "ndp repair add DEVICE",
 		    "%llu packets were cut without new lengths, so that IP dropped them", n);
+	n = wrong_udp();
+	if (n)
+		say("counters", NOTE, "ndp repair add DEVICE",
+		    "%llu UDP packets were dropped: cut without a new length, or not wanted", n);
 	n = counter("SpuriousTimeouts");
 	if (is_much(n, counter("DataOut")))
 		say("counters", NOTE, "sysctl -w net.ndp.base_rtt_us=N",

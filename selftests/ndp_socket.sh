@@ -9,7 +9,7 @@
 
 require_module ndp
 require_program python3
-tap_plan 52
+tap_plan 58
 
 wire_pair rate=1gbit mtu=9000
 for i in 0 1; do
@@ -56,6 +56,11 @@ for line in sys.stdin:
             held.append(socket.socket(fileno=libc.accept(held[0].fileno(), None, None)))
     elif word[0] == "name":
         libc.prctl(15, bytes.fromhex(word[1]), 0, 0, 0)     # PR_SET_NAME
+    elif word[0] == "keepalive":
+        held[0].setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        held[0].setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, int(word[1]))
+    elif word[0] == "write":
+        held[0].send(b"x" * int(word[1]))
     elif word[0] == "dup":
         held.append(os.dup(held[0].fileno()))
     elif word[0] == "end":
@@ -145,6 +150,24 @@ is "is the same at both ends" "$(of "$H1" "s[0]['conn_id']" -i socket)" "$id"
 nobody() { in_ns "$1" setpriv --reuid 65534 --clear-groups "${@:2}"; }
 is "and nobody else's to know" "$(nobody "$H0" "$(command -v ndp)" -j -i socket |
 	grep -o '"conn_id":"[0-9]*"')" '"conn_id":"0"'
+# What is due next, and when.
+is "an idle connection waits for nothing" \
+	"$(of "$H0" "s[0]['timer'], s[0]['timer_us'], s[0]['backoff']" -i socket)" "('none', 0, 0)"
+refuse "nor as text" grep -q "timer:" <(in_ns "$H0" ndp -i socket)
+told "$H0" keepalive 100
+is "one with keepalive" "$(of "$H0" "s[0]['timer'], 0 < s[0]['timer_us'] <= 100000000" -i socket)" \
+	"('keepalive', True)"
+check "as text" grep -qE " timer:\(keepalive,[0-9]+us,0\)" <(in_ns "$H0" ndp -i socket)
+ip -n "$H1" link set eth0 down
+told "$H0" write 1000
+check "one whose peer is gone" wait_for 20 eval '[ "$(of "$H0" \
+	"s[0][\"timer\"], s[0][\"backoff\"] > 1, s[0][\"timer_us\"] > 0" -i socket)" = \
+	"('"'retrans'"', True, True)" ]'
+ip -n "$H1" link set eth0 up
+in_ns "$H1" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0
+ip -n "$H1" address replace fd00:77::2/64 dev eth0 nodad
+check "and back" wait_for 60 eval '[ "$(of "$H0" "s[0][\"timer\"]" -i socket)" = keepalive ]'
+
 ns_add other
 # shellcheck disable=SC2154
 is "another namespace sees none" "$(of "$other" "s" -a socket)" "[]"

@@ -146,6 +146,7 @@ u64 ndp_tail_at(const struct ndp_sock *np);
 void ndp_tail_probe(struct ndp_sock *np, u64 now);
 
 /* deadline.c */
+void ndp_timer_info(struct ndp_sock *np, struct ndp_info *info);
 void ndp_timer_update(struct ndp_sock *np);
 void ndp_timer_stop(struct ndp_sock *np);
 

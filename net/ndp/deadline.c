@@ -11,30 +11,56 @@
  */
 #include "conn.h"
 
-static u64 ndp_next_deadline(struct ndp_sock *np)
+/* Is @when, which may be never (0), before @at?  Then it is that, and so is its timer. */
+static __always_inline u64 ndp_sooner(u64 at, u64 when, u8 *timer, u8 what)
+{
+	if (!when || when >= at)
+		return at;
+	if (timer)
+		*timer = what;
+	return when;
+}
+
+/* @timer: if not NULL, &enum ndp_timer of that deadline; packets do without. */
+static __always_inline u64 ndp_earliest(struct ndp_sock *np, u8 *timer)
 {
 	struct sk_buff *skb = ndp_tx_first(&np->flight);
 	u64 at = U64_MAX;
 
 	if (skb)
-		at = min(ndp_timeout_at(np, ndp_tx_cb(skb)), ndp_tail_at(np));
-	if (np->probe_at)
-		at = min(at, np->probe_at);
-	if (np->ack_at)
-		at = min(at, np->ack_at);
-	if (np->syn_at)
-		at = min(at, np->syn_at);
-	if (np->cork_at)
-		at = min(at, np->cork_at);
-	if (np->keep_at)
-		at = min(at, np->keep_at);
+		at = ndp_sooner(at, min(ndp_timeout_at(np, ndp_tx_cb(skb)), ndp_tail_at(np)),
+				timer, NDP_TIMER_RETRANS);
+	at = ndp_sooner(at, np->probe_at, timer, NDP_TIMER_PROBE);
+	at = ndp_sooner(at, np->ack_at, timer, NDP_TIMER_ACK);
+	at = ndp_sooner(at, np->syn_at, timer, NDP_TIMER_OPEN);
+	at = ndp_sooner(at, np->cork_at, timer, NDP_TIMER_CORK);
+	at = ndp_sooner(at, np->keep_at, timer, NDP_TIMER_KEEPALIVE);
 	if (np->orphan_since)
-		at = min(at, np->orphan_since + ndp_orphan_time(np));
-	if (np->transport_at)
-		at = min(at, np->transport_at);
-	if (np->challenge_at)
-		at = min(at, np->challenge_at);
-	return at;
+		at = ndp_sooner(at, np->orphan_since + ndp_orphan_time(np), timer,
+				NDP_TIMER_ORPHAN);
+	at = ndp_sooner(at, np->transport_at, timer, NDP_TIMER_TRANSPORT);
+	return ndp_sooner(at, np->challenge_at, timer, NDP_TIMER_CHALLENGE);
+}
+
+/**
+ * ndp_timer_info - what is due next, and when
+ * @np:		connection
+ * @info:	its timer, backoff and timer_us are written
+ *
+ * Context: np->lock held.
+ */
+void ndp_timer_info(struct ndp_sock *np, struct ndp_info *info)
+{
+	u64 now = ktime_get_ns(), at;
+
+	info->timer = NDP_TIMER_NONE;
+	info->timer_us = 0;
+	info->backoff = min(np->backoff, 255U);
+	if (ndp_to_sk(np)->sk_state == TCP_CLOSE || ndp_to_sk(np)->sk_state == TCP_LISTEN)
+		return;
+	at = ndp_earliest(np, &info->timer);
+	if (at != U64_MAX && at > now)
+		info->timer_us = min_t(u64, div_u64(at - now, NSEC_PER_USEC), U32_MAX);
 }
 
 /**
@@ -45,7 +71,7 @@ static u64 ndp_next_deadline(struct ndp_sock *np)
  */
 void ndp_timer_update(struct ndp_sock *np)
 {
-	u64 at = ndp_next_deadline(np);
+	u64 at = ndp_earliest(np, NULL);
 
 	if (at >= np->timer_at)
 		return;

@@ -91,6 +91,7 @@ void ndp_fill_info(struct ndp_sock *np, struct ndp_info *info)
 	info->rcv_ooo = np->ooo_len;
 	info->notsent_bytes = np->sendq_bytes;
 	info->conn_id = be64_to_cpu(np->entry.key.conn_id);
+	ndp_timer_info(np, info);
 	strscpy_pad(info->transport, np->tp->name, sizeof(info->transport));
 	if (np->tp->info)
 		np->tp->info(np, info);

@@ -248,6 +248,25 @@ static unsigned long long number_of(const struct ndp_info *info, unsigned int i)
 	}
 }
 
+static const char *const timers[] = {
+	[NDP_TIMER_NONE] = "none", [NDP_TIMER_RETRANS] = "retrans", [NDP_TIMER_PROBE] = "probe",
+	[NDP_TIMER_ACK] = "ack", [NDP_TIMER_OPEN] = "open", [NDP_TIMER_CORK] = "cork",
+	[NDP_TIMER_KEEPALIVE] = "keepalive", [NDP_TIMER_ORPHAN] = "orphan",
+	[NDP_TIMER_TRANSPORT] = "transport", [NDP_TIMER_CHALLENGE] = "challenge",
+};
+
+/* What is due next; a newer kernel may have others. */
+static void print_timer(const struct ndp_info *info)
+{
+	const char *timer = info->timer < N(timers) ? timers[info->timer] : "other";
+
+	if (json)
+		printf(",\"timer\":\"%s\",\"timer_us\":%u,\"backoff\":%u", timer, info->timer_us,
+		       info->backoff);
+	else if (info->timer)
+		printf(" timer:(%s,%uus,%u)", timer, info->timer_us, info->backoff);
+}
+
 /* Who has opened the connection.  One that listens has none. */
 static const char *role_of(const struct found *f)
 {
@@ -275,6 +294,7 @@ static void print_info(const struct found *f)
 		else if (value)
 			printf(" %s:%llu", numbers[i].name, value);
 	}
+	print_timer(&f->info);
 	if (!json)
 		printf(" skmem:(r%u,rb%u,t%u,tb%u,f%u,w%u,bl%u,d%u)", f->mem[SK_MEMINFO_RMEM_ALLOC],
 		       f->mem[SK_MEMINFO_RCVBUF], f->mem[SK_MEMINFO_WMEM_ALLOC],

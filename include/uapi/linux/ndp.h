@@ -138,6 +138,32 @@ enum ndp_state {
 };
 
 /**
+ * enum ndp_timer - values of ndp_info.timer: what is due next if nothing comes
+ * @NDP_TIMER_NONE:	nothing
+ * @NDP_TIMER_RETRANS:	what is in flight has had no answer
+ * @NDP_TIMER_PROBE:	the peer is asked for leave to send, or for room
+ * @NDP_TIMER_ACK:	ACKs that were kept back leave
+ * @NDP_TIMER_OPEN:	the connection is opened without data
+ * @NDP_TIMER_CORK:	what MSG_MORE or TCP_CORK holds back leaves
+ * @NDP_TIMER_KEEPALIVE: the idle peer is asked whether it is there
+ * @NDP_TIMER_ORPHAN:	a connection that no process has any more is given up
+ * @NDP_TIMER_TRANSPORT: the transport's own
+ * @NDP_TIMER_CHALLENGE: a peer is asked to show that it is where it says
+ */
+enum ndp_timer {
+	NDP_TIMER_NONE,
+	NDP_TIMER_RETRANS,
+	NDP_TIMER_PROBE,
+	NDP_TIMER_ACK,
+	NDP_TIMER_OPEN,
+	NDP_TIMER_CORK,
+	NDP_TIMER_KEEPALIVE,
+	NDP_TIMER_ORPHAN,
+	NDP_TIMER_TRANSPORT,
+	NDP_TIMER_CHALLENGE,
+};
+
+/**
  * struct ndp_info - what NDP_INFO returns
  * @state:	&enum ndp_state
  * @role:	0 initiator, 1 acceptor
@@ -186,6 +212,10 @@ enum ndp_state {
  * @sync_in:	messages that began to arrive and are for behind all before them (NDP_CMSG_SYNC);
  *		NDP's own transport does not tell
  * @sync_early_in: of them, those that did so before all before them was there
+ * @timer:	&enum ndp_timer, what is due next
+ * @backoff:	timeouts in a row without an answer, at most 255
+ * @pad:	0
+ * @timer_us:	in how many microseconds it is; 0: now, or nothing is
  */
 struct ndp_info {
 	__u8	state;
@@ -233,6 +263,10 @@ struct ndp_info {
 	__u32	snd_cwnd;
 	__u64	sync_in;
 	__u64	sync_early_in;
+	__u8	timer;
+	__u8	backoff;
+	__u16	pad;
+	__u32	timer_us;
 };
 
 /** Paths in one destination's list, and to a host. */

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact act_pedit cls_u32
 require_program python3 modinfo
-tap_plan 99
+tap_plan 104
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -263,6 +263,24 @@ check "a transfer over a router that clears code points" fetch "${HOST[1]}" -s 1
 check "its end" served
 check "code points that are cleared" noted_counter "bad .*lost their code point"
 tc -n "${HOST[0]}" qdisc del dev eth0 ingress
+
+# Packets that come late, as by a machine that stands still, are taken for lost and were not.
+wire_pair rate=1gbit mtu=9000
+HOST[0]=$H0
+flow_serve "$H1"
+flow_begin "$H0" 10.0.0.2
+check "packets go" wait_for 20 flow_runs 100
+for delay in 50ms 0 100ms 0 200ms 0 400ms 0; do
+	tc -n "$H1" qdisc replace dev eth0 root netem delay $delay limit 10000
+	sleep 1
+done
+check "packets go again" wait_for 20 flow_runs 500
+check "every byte" flow_end
+late=$(ndp_stat "$H0" SpuriousTimeouts SpuriousByOrder) sent=$(ndp_stat "$H0" DataOut)
+say "of $sent packets $(ndp_stat "$H0" Timeouts LostByOrder) were taken for lost, $late in vain"
+check "packets were sent again in vain" [ $((1000 * late)) -gt "$sent" ]
+examine
+check "which is no port that drops" text_has trimming "note nothing was trimmed yet"
 
 # An address that is no device's by which packets leave.
 ns_add routed

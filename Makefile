@@ -154,7 +154,7 @@ install-tools: tools
 	install -m 644 build/tools/lib/q_*.so $(DESTDIR)$(LIBDIR)/tc
 	install -m 644 build/tools/lib/link_*.so $(DESTDIR)$(LIBDIR)/ip
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/wireshark/plugins tools/wireshark/ndp.lua
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions tools/completion/ndp
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions tools/completion/*
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 Documentation/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 Documentation/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8

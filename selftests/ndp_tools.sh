@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 133
+tap_plan 139
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -30,13 +30,13 @@ captured() {
 # Completion in bash: complete_words WORD... (the last one is being typed), in $TMP
 complete_words() {
 	in_ns "$H0" bash -c '
-		source "$0"
+		source "$0/$2"
 		cd "$1"
 		shift
 		COMP_WORDS=("$@")
 		COMP_CWORD=$(($# - 1))
-		_ndp
-		echo "${COMPREPLY[*]}"' "$(dirname "$0")/../tools/completion/ndp" "$TMP" "$@"
+		"_$1"
+		echo "${COMPREPLY[*]}"' "$(cd "$(dirname "$0")/../tools/completion" && pwd)" "$TMP" "$@"
 }
 
 wire_pair rate=1gbit mtu=9000
@@ -193,6 +193,16 @@ is "complete a device whose name is a command" "$(complete_words ndp repair add 
 	'\$\(touch\$\{IFS\}x\)'
 refuse "which is not run" [ -e "$TMP/x" ]
 ip -n "$H0" link del '$(touch${IFS}x)'
+
+is "complete ndp_run: an option" "$(complete_words ndp_run -v --fa)" "--fallback"
+is "complete ndp_run: a transport" "$(complete_words ndp_run -t mp)" "mprdma"
+is "complete ndp_run: a transport behind =" "$(complete_words ndp_run --transport = mp)" "mprdma"
+is "complete ndp_run: a program" "$(complete_words ndp_run -e 22 --fallback = 50 sha256su |
+	tr ' ' '\n' | sort -u)" "sha256sum"
+echo >"$TMP/file-of-settings"
+is "complete ndp_run: a file of settings" "$(complete_words ndp_run -c file-of)" "file-of-settings"
+is "complete ndp_run: what the program takes" "$(complete_words ndp_run -v cat --x file-of)" \
+	"file-of-settings"
 
 # ndp_cat: a file there and another back over one connection.
 head -c 3000000 /dev/urandom >"$TMP/there"

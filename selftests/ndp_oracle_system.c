@@ -753,6 +753,26 @@ CASE(no_upper_layer)
 	CALL(getsockopt(client, SOL_TCP, TCP_ULP, name, &len));
 }
 
+/* As sshd asks, which refuses who has a packet's route prescribed. */
+CASE(no_ip_options)
+{
+	char options[40] = "unchanged";
+	socklen_t len = sizeof(options);
+	int s = new_socket(NEAR, 0);
+
+	CALL(getsockopt(s, SOL_IP, IP_OPTIONS, options, &len));
+	note("%u bytes: %s", len, options);
+	pair();
+	len = sizeof(options);
+	CALL(getsockopt(client, SOL_IP, IP_OPTIONS, options, &len));
+	note("%u bytes: %s", len, options);
+	len = sizeof(options);
+	CALL(getsockopt(server, SOL_IP, IP_OPTIONS, options, &len));
+	note("%u bytes: %s", len, options);
+	len = -1;
+	CALL(getsockopt(server, SOL_IP, IP_OPTIONS, options, &len));
+}
+
 CASE(segment_size)
 {
 	static const int values[] = { 0, 87, 88, 1000, 32767, 32768, -1 };

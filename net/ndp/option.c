@@ -369,7 +369,8 @@ int ndp_getsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	int len, size;
 
-	if (level == SOL_IP && !ndp_knows_ip_option(optname))
+	/* There are none, and who looks whether a peer routes by them hears so. */
+	if (level == SOL_IP && optname != IP_OPTIONS && !ndp_knows_ip_option(optname))
 		return -ENOPROTOOPT;
 	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))
 		return ipv6_getsockopt(sk, level, optname, optval, optlen);

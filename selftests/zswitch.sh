@@ -7,6 +7,6 @@
 . "$(dirname "$0")/lib.sh"
 
 require_program python3 tc bridge
-require_module zswitch zvnic sch_cee netwire
+require_module zswitch zvnic zvtap sch_cee netwire
 rm -rf "$TMP"
 SEED=$SEED exec python3 "$(dirname "$0")/zswitch.py"

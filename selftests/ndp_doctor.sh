@@ -278,9 +278,10 @@ check "packets go again" wait_for 20 flow_runs 500
 check "every byte" flow_end
 late=$(ndp_stat "$H0" SpuriousTimeouts SpuriousByOrder) sent=$(ndp_stat "$H0" DataOut)
 say "of $sent packets $(ndp_stat "$H0" Timeouts LostByOrder) were taken for lost, $late in vain"
-check "packets were sent again in vain" [ $((1000 * late)) -gt "$sent" ]
+exact "packets were sent again in vain" [ $((1000 * late)) -gt "$sent" ]
 examine
-check "which is no port that drops" text_has trimming "note nothing was trimmed yet"
+# On a slow machine some of the timeouts find that a packet was lost.
+exact "which is no port that drops" text_has trimming "note nothing was trimmed yet"
 
 # An address that is no device's by which packets leave.
 ns_add routed

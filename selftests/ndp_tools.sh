@@ -36,7 +36,8 @@ complete_words() {
 		COMP_WORDS=("$@")
 		COMP_CWORD=$(($# - 1))
 		"_$1"
-		echo "${COMPREPLY[*]}"' "$(cd "$(dirname "$0")/../tools/completion" && pwd)" "$TMP" "$@"
+		echo "${COMPREPLY[*]}"' \
+		"$(cd "$(dirname "$0")/../tools/completion" && pwd)" "$TMP" "$@"
 }
 
 wire_pair rate=1gbit mtu=9000

@@ -87,9 +87,13 @@ done
 sleep 11
 # Two scans, for what was allocated just before the first is not looked at.
 leaks=/sys/kernel/debug/kmemleak
-if [ -e $leaks ] && echo scan >$leaks && sleep 6 && echo scan >$leaks && [ -s $leaks ]; then
-	head -n 100 $leaks | sed 's/^/# /'
-	failed=1
+if [ -e $leaks ] && echo scan >$leaks && sleep 6 && echo scan >$leaks; then
+	# The file's size is 0 also when there is something in it.
+	report=$(head -n 100 $leaks | sed 's/^/# /')
+	if [ -n "$report" ]; then
+		echo "$report"
+		failed=1
+	fi
 fi
 if dmesg | grep 'unregister_netdevice: waiting'; then
 	failed=1

@@ -23,6 +23,8 @@ struct zswitch_port;
 /**
  * struct zswitch_kind - a kind of device that can be made to wait
  * @link_ops:	tells its devices
+ * @remote:	what is behind its devices is on other hosts, as behind a wire (zbridge): they have
+ *		no credit to give, and frames of control may come by them
  * @attach:	a device becomes a port: from now on it may call zswitch_send() and
  *		zswitch_pull().  Context: RTNL.  Return: 0 or an error
  * @detach:	it ceases to be one.  When a grace period has passed nobody may call
@@ -36,6 +38,7 @@ struct zswitch_port;
  */
 struct zswitch_kind {
 	const struct rtnl_link_ops *link_ops;
+	bool remote;
 	int (*attach)(struct net_device *dev, struct zswitch_port *port,
 		      struct netlink_ext_ack *extack);
 	void (*detach)(struct net_device *dev);

@@ -42,8 +42,8 @@
  * Frames of control leave by the wire's qdisc, in priority 7, from a tasklet: they are made
  * under locks that a qdisc's are outside of.
  *
- * Non-goals: encryption, and reliable delivery of data (the thesis' zBridge).  A wire whose qdisc
- * is not sch_cee takes frames without asking.
+ * Non-goals: encryption, and reliable delivery of data, which is a tunnel's (zbridge).  A wire
+ * whose qdisc is not sch_cee takes frames without asking.
  */
 #include <linux/etherdevice.h>
 #include <linux/jhash.h>
@@ -223,7 +223,7 @@ static void zsw_far_free(struct zswitch_port *out, struct zsw_far *far, struct s
 	hash_del(&far->node);
 	list_del(&far->list);
 	WRITE_ONCE(out->num_far, out->num_far - 1);
-	if (out->kind) {
+	if (out->vnic) {
 		struct zsw_origin *origin = zsw_origin_of(far);
 
 		zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN,
@@ -246,7 +246,7 @@ static bool zsw_far_room(struct zswitch_port *out)
 {
 	struct zsw_far *far;
 
-	if (out->num_far < (out->kind ? ZSW_ORIGINS_MAX : ZSW_PAIRS_MAX))
+	if (out->num_far < (out->vnic ? ZSW_ORIGINS_MAX : ZSW_PAIRS_MAX))
 		return true;
 	far = list_first_entry_or_null(&out->idle, struct zsw_far, list);
 	if (far)
@@ -627,8 +627,9 @@ static bool zsw_fabric_asked(struct zswitch_port *out, struct zswitch_port *wire
  * @f:		frame
  *
  * Context: the port's lock.
+ * Return: whether it has come with credit.
  */
-void zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
+bool zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	const struct ethhdr *eth = eth_hdr(f->skb);
 	struct zsw_cb *cb = zsw_cb(f->skb);
@@ -637,7 +638,7 @@ void zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 	u32 covered = 0;
 
 	if (!out->rx.size || f->bill)
-		return;
+		return false;
 	key = zsw_far_key(eth->h_dest, eth->h_source, zsw_far_vid(f));
 	far = zsw_far_find(out, NULL, &key);
 	cb->credits = zsw_far_cost(f->skb);
@@ -647,8 +648,10 @@ void zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 		zcr_take(&out->rx, cb->credits);
 	zsw_count(out, ZSWITCH_STAT_CREDIT_USED, covered);
 	zsw_count(out, ZSWITCH_STAT_CREDIT_EXTRA, cb->credits - covered);
-	if (covered == cb->credits)
-		zsw_promote(cb);
+	if (covered < cb->credits)
+		return false;
+	zsw_promote(f->in, cb);
+	return true;
 }
 
 /* What becomes of an origin with time.  Return: whether it is to be forgotten. */
@@ -710,7 +713,7 @@ void zsw_fabric_purge(struct zswitch_port *out, struct sk_buff_head *freed)
 	struct zsw_far *far;
 	int i;
 
-	if (out->kind)
+	if (out->vnic)
 		return;
 	hash_for_each(out->far, i, far, node)
 		zsw_pair_purge(out, zsw_pair_of(far), ZSWITCH_STAT_DROP_DOWN, freed);
@@ -777,7 +780,7 @@ static bool zsw_fabric_tick(struct zswitch_port *out)
 	__skb_queue_head_init(&freed);
 	spin_lock_bh(&out->lock);
 	list_for_each_entry_safe(far, next, &out->busy, list) {
-		over = out->kind ? zsw_origin_tick(out, zsw_origin_of(far)) :
+		over = out->vnic ? zsw_origin_tick(out, zsw_origin_of(far)) :
 				   zsw_pair_tick(out, zsw_pair_of(far), &freed);
 		if (over)
 			zsw_far_free(out, far, &freed);

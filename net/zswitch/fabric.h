@@ -110,7 +110,7 @@ struct zsw_origin {
 /* Called with the output's lock held */
 struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 				 const struct zsw_frame *f);
-void zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f);
+bool zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f);
 void zsw_fabric_grant(struct zswitch_port *out, struct zcr_source *src);
 void zsw_fabric_purge(struct zswitch_port *out, struct sk_buff_head *freed);
 void zsw_fabric_forget(struct zswitch_port *out, const struct zswitch_port *port,

@@ -37,7 +37,7 @@ static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 	 * sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter.  What
 	 * a guest says that a frame is need not be what it is: AF_PACKET asks for both.
 	 */
-	if (in->kind) {
+	if (in->vnic) {
 		skb_scrub_packet(skb, true);
 		skb->priority = 0;
 		skb->protocol = eth->h_proto;
@@ -117,7 +117,7 @@ static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f)
 /* Is an output one of many for a frame? */
 static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *f, bool unknown)
 {
-	if (out == f->in || !READ_ONCE(out->up) || (f->control && out->kind))
+	if (out == f->in || !READ_ONCE(out->up) || (f->control && out->vnic))
 		return false;
 	if (unknown && (out == out->zsw->host || !READ_ONCE(out->flood)))
 		return false;
@@ -222,7 +222,7 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 		return;
 	}
 	f.control = zsw_fabric_is_control(skb);
-	if (f.control && in->kind) {
+	if (f.control && in->vnic) {
 		zsw_drop(in, skb, ZSWITCH_STAT_DROP_FORGED);
 		return;
 	}
@@ -230,7 +230,7 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 		dest = zsw_fdb_lookup(zsw, eth_hdr(skb)->h_dest, f.vid);
 		if (ether_addr_equal(eth_hdr(skb)->h_dest, zsw->dev->dev_addr))
 			dest.port = zsw->host;
-		if (dest.port && f.control && dest.port->kind) {
+		if (dest.port && f.control && dest.port->vnic) {
 			zsw_control(dest.port, &f);
 			return;
 		}

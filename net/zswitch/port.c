@@ -110,6 +110,7 @@ struct zswitch_port *zsw_port_new(struct zswitch *zsw, struct net_device *dev,
 	port->dev = dev;
 	port->zsw = zsw;
 	port->kind = kind;
+	port->vnic = kind && !kind->remote;
 	port->weight = 1;
 	port->learning = true;
 	port->flood = true;
@@ -155,7 +156,7 @@ static int zsw_port_check(struct zswitch *zsw, struct net_device *dev,
 
 /**
  * zsw_port_credit() - a port gives credit, or asks for it, as the options say
- * @port:	port; a wire gives none, and asks its peers
+ * @port:	port; a wire and a tunnel give none, and ask their peers
  *
  * Context: RTNL.
  */
@@ -163,7 +164,7 @@ void zsw_port_credit(struct zswitch_port *port)
 {
 	const struct zsw_config *cfg = &port->zsw->cfg;
 
-	if (port->kind)
+	if (port->vnic)
 		zsw_output_credit(port, cfg->fabric ? cfg->rxq : 0);
 	else
 		zsw_fabric_set(port, cfg->fabric && port->fabric);

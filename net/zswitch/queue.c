@@ -152,7 +152,7 @@ static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *de
 	if (in->kind) {
 		if (READ_ONCE(cfg->virtual_lossless))
 			debt->class = ZSW_VIRTUAL;
-		if (atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
+		if (in->vnic && atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
 			return ZSWITCH_STAT_DROP_OVERRUN;
 	} else if (READ_ONCE(cfg->wire_lossless)) {
 		debt->charge = cee_ingress_charge(in->dev, debt->prio, debt->size);
@@ -566,14 +566,19 @@ static struct zsw_fifo *zsw_hold_here(struct zswitch_port *out, struct zsw_voq *
 }
 
 /**
- * zsw_promote() - a frame from a wire has the room that its sender was granted
- * @cb:		its
+ * zsw_promote() - a frame from a wire or tunnel has the room that its sender was granted
+ * @in:		wire or tunnel
+ * @cb:		the frame's
  *
- * It waits for as long as those of this machine do, and its wire need not be paused for it.
+ * It waits for as long as those of this machine do, and its wire or tunnel need not wait for it.
  */
-void zsw_promote(struct zsw_cb *cb)
+void zsw_promote(struct zswitch_port *in, struct zsw_cb *cb)
 {
 	cb->class = ZSW_VIRTUAL;
+	if (in->kind) {
+		zsw_repay(in, &cb->debt);
+		cb->debt.size = 0;
+	}
 	if (!cb->debt.charge)
 		return;
 	cee_ingress_uncharge(cb->debt.charge, cb->debt.prio, cb->debt.size);
@@ -591,7 +596,7 @@ static struct zsw_fifo *zsw_place(struct zswitch_port *out, struct zsw_voq *voq,
 	struct zsw_cb *cb = zsw_cb(f->skb);
 	unsigned int prio = cb->prio;
 
-	if (f->in->kind && cb->class == ZSW_VIRTUAL) {
+	if (f->in->vnic && cb->class == ZSW_VIRTUAL) {
 		if (out->rx.size)
 			return zsw_hold_here(out, voq, f->skb);
 		if (out->remote)
@@ -610,17 +615,16 @@ static enum zswitch_stat zsw_insert(struct zswitch_port *out, const struct zsw_f
 	enum zswitch_stat reason;
 	struct zsw_fifo *fifo;
 	struct zsw_voq *voq;
-	bool waits;
+	bool covered, waits;
 
-	if (READ_ONCE(f->in->remote))
-		zsw_fabric_arrive(out, f);
+	covered = READ_ONCE(f->in->remote) && zsw_fabric_arrive(out, f);
 	reason = zsw_refusal(out, cb);
 	if (reason)
 		return reason;
 	voq = zsw_voq_get(out, f->in);
 	if (!voq)
 		return ZSWITCH_STAT_DROP_NOMEM;
-	waits = f->txq >= 0 && cb->class != ZSW_LOSSY;
+	waits = f->txq >= 0 && cb->class != ZSW_LOSSY && !covered;
 	fifo = zsw_place(out, voq, f);
 	if (!fifo)
 		return ZSWITCH_STAT_DROP_NOMEM;

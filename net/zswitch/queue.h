@@ -139,6 +139,6 @@ void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff
 void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb);
 void zsw_let_all_in(struct zswitch_port *out, struct zsw_fifo *held);
 void zsw_grant(struct zswitch_port *out);
-void zsw_promote(struct zsw_cb *cb);
+void zsw_promote(struct zswitch_port *in, struct zsw_cb *cb);
 
 #endif /* _NET_ZSWITCH_QUEUE_H */

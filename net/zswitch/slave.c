@@ -53,7 +53,7 @@ int zsw_slave_changelink(struct net_device *dev, struct net_device *slave_dev,
 		return -EINVAL;
 	if (!data)
 		return 0;
-	if (data[IFLA_ZSWITCH_PORT_FABRIC] && port->kind) {
+	if (data[IFLA_ZSWITCH_PORT_FABRIC] && port->vnic) {
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_ZSWITCH_PORT_FABRIC],
 				    "fabric of a port is for wires: the switch's is for the others");
 		return -EINVAL;
@@ -123,9 +123,9 @@ int zsw_slave_fill_info(struct sk_buff *skb, const struct net_device *dev,
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_LEARNING, READ_ONCE(port->learning)) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_GUARD, READ_ONCE(port->guard)) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_FLOOD, READ_ONCE(port->flood)) ||
-	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_VIRTUAL, !!port->kind) ||
+	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_VIRTUAL, port->vnic) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_PORT_CEE, READ_ONCE(port->cee)) ||
-	    (!port->kind && nla_put_u8(skb, IFLA_ZSWITCH_PORT_FABRIC, READ_ONCE(port->fabric))))
+	    (!port->vnic && nla_put_u8(skb, IFLA_ZSWITCH_PORT_FABRIC, READ_ONCE(port->fabric))))
 		return -EMSGSIZE;
 	return zsw_put_bytes(skb, port) ?:
 	       zsw_policy_put(skb, port) ?:

@@ -140,6 +140,7 @@ struct zsw_window {
  * @dev:	device
  * @zsw:	switch
  * @kind:	what makes it wait; NULL of a wire
+ * @vnic:	of this machine: no wire, and no tunnel
  * @node:	in the switch's list; RTNL, RCU
  * @tracker:	of the reference to @dev
  * @stats:	counters
@@ -187,6 +188,7 @@ struct zswitch_port {
 	struct net_device	*dev;
 	struct zswitch		*zsw;
 	const struct zswitch_kind *kind;
+	bool			vnic;
 	struct list_head	node;
 	netdevice_tracker	tracker;
 	struct zsw_stats __percpu *stats;

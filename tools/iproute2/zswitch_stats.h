@@ -3,13 +3,8 @@
 #ifndef ZSWITCH_STATS_H
 #define ZSWITCH_STATS_H
 
-#include <string.h>
-#include <linux/if_link.h>
 #include <linux/zswitch.h>
-#include "iproute2.h"
-#include "plugin.h"
-
-#define MAXLEN	1024
+#include "counters.h"
 
 static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_IN]		= "in",
@@ -54,60 +49,9 @@ static const char * const counter_names[__ZSWITCH_STAT_MAX] = {
 	[ZSWITCH_STAT_DROP_FORGED]	= "drop_forged",
 };
 
-static inline void print_number(const char *name, __u64 val)
-{
-	print_u64(PRINT_JSON, name, NULL, val);
-	if (!is_json_context()) {
-		print_string(PRINT_FP, NULL, "%s ", name);
-		print_u64(PRINT_FP, NULL, "%llu ", val);
-	}
-}
-
-/* The drops that have not happened are left out for people. */
 static inline void print_counters(struct rtattr *nest)
 {
-	struct rtattr *tb[__ZSWITCH_STAT_MAX] = {};
-	__u64 val;
-	int i;
-
-	if (!nest)
-		return;
-	parse_rtattr(tb, ZSWITCH_STAT_MAX, RTA_DATA(nest), RTA_PAYLOAD(nest));
-	print_nl();
-	print_string(PRINT_FP, NULL, "%s", "    ");
-	for (i = ZSWITCH_STAT_PAD + 1; i <= ZSWITCH_STAT_MAX; i++) {
-		if (!get_number(tb[i], &val) ||
-		    (!val && !is_json_context() && i >= ZSWITCH_STAT_DROP_FULL))
-			continue;
-		print_number(counter_names[i], val);
-	}
-}
-
-/* Pairs of option and value, each given to @parse. */
-static inline int parse_options(const char *kind, int argc, char **argv, struct nlmsghdr *n,
-				int (*parse)(const char *opt, const char *arg, struct nlmsghdr *n),
-				void (*explain)(FILE *f))
-{
-	int err;
-
-	for (; argc > 0; argc -= 2, argv += 2) {
-		if (!strcmp(argv[0], "help")) {
-			explain(stdout);
-			return -1;
-		}
-		if (argc < 2) {
-			fprintf(stderr, "%s: \"%s\" needs a value\n", kind, argv[0]);
-			return -1;
-		}
-		err = parse(argv[0], argv[1], n);
-		if (err == 1) {
-			fprintf(stderr, "%s: unknown option \"%s\"\n", kind, argv[0]);
-			explain(stderr);
-		}
-		if (err)
-			return -1;
-	}
-	return 0;
+	print_named(nest, counter_names, ZSWITCH_STAT_MAX, ZSWITCH_STAT_DROP_FULL);
 }
 
 #endif /* ZSWITCH_STATS_H */

@@ -5,7 +5,7 @@
 ifeq ($(KBUILD_EXTMOD),)
 # In a kernel tree (make in-tree): what the Kbuild at the top has for all is for the objects
 # of these modules alone, as others may lie beside them.
-ours := ndp ndp_mprdma ndp_dcqcn ndp_light sch_ndp sch_cee netwire zswitch zvnic zvtap
+ours := ndp ndp_mprdma ndp_dcqcn ndp_light sch_ndp sch_cee netwire zswitch zvnic zvtap zbridge
 $(foreach o,$(foreach m,$(ours),$($(m)-y)),$(eval CFLAGS_$(o) += \
 	-include $(srctree)/include/compat/compat.h -idirafter $(srctree)/include/compat/fallback))
 endif

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zbridge: frames by number, one direction of a flow at a time.
+ *
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithm 5.3
+ * (section 5.3.4).
+ *
+ *	        pending --(window)--> unacked --- DATA ---> kept --(in order)--> switch
+ *	                                 ^                   |
+ *	                                 '-- ACK, NACK ------'
+ *
+ * Sender.  A copy of each frame stays until it is acknowledged, at most BUF of them; what comes
+ * then waits.  Nothing is acknowledged unless it is asked for: by each P-th frame, by the one that
+ * fills the buffer, and by a message when nothing was sent for a while (flow.c).  So the path back
+ * carries next to nothing.  A copy shares the frame's memory with what is transmitted (as TCP's
+ * does): its headers are in front of the frame, in room that nobody else uses.
+ *
+ * Receiver.  Frames are handed to the switch in order.  An early one is kept; where packets of a
+ * flow do not overtake each other, that the ones before it are lost is known at once, and said
+ * once (NACK).  Where they do (spread), and when that NACK is lost, it is the next question that
+ * finds out.  What the switch has no room for is kept as well, and is not acknowledged: the
+ * sender's buffer fills, and it stops.
+ *
+ * A frame is not sent again in less than the shortest round trip that was seen since it was sent:
+ * no answer can be about that transmission yet.
+ *
+ * Non-goal: congestion control.  The fabric is lossless, and credit is the rate (fabric.c).
+ */
+#include <linux/etherdevice.h>
+#include <net/inet_ecn.h>
+#include <net/ipv6.h>
+#include "zbridge.h"
+
+/* NACKs in answer to one question; what else is missing is found by the next. */
+#define ZBR_NACKS	16
+
+static void zbr_hold(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	zbr_cb(skb)->size = skb->truesize;
+	atomic_add(skb->truesize, &flow->zb->memory);
+}
+
+static void zbr_release(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	atomic_sub(zbr_cb(skb)->size, &flow->zb->memory);
+}
+
+static void zbr_init_msg(const struct zbr_flow *flow, struct zbr_msg *msg, enum zbr_type type)
+{
+	*msg = (struct zbr_msg) {
+		.type = type, .prio = flow->key.prio, .to = flow->peer, .from = flow->id,
+		.seq = flow->next, .ack = flow->expected,
+	};
+	ether_addr_copy(msg->dst, flow->key.there);
+	ether_addr_copy(msg->src, flow->key.here);
+}
+
+static u32 zbr_ask_each(const struct zbr_flow *flow)
+{
+	return READ_ONCE(flow->zb->cfg.ask) ?: min(flow->window / 2, 1024U);
+}
+
+/* Sender */
+
+static void zbr_transmit(struct zbr_flow *flow, struct sk_buff *skb, bool ask)
+{
+	struct zbr_cb *cb = zbr_cb(skb);
+	struct zbr_msg msg;
+	struct sk_buff *copy;
+
+	cb->sent = ktime_get_ns();
+	flow->sent_at = jiffies;
+	if (ask) {
+		flow->since_ask = 0;
+		if (!flow->timed_at) {
+			flow->timed = cb->seq;
+			flow->timed_at = cb->sent;
+		}
+	}
+	zbr_count(flow->zb, ZBRIDGE_STAT_SENT, 1);
+	/* Without memory the frame is as good as lost. */
+	copy = skb_clone(skb, GFP_ATOMIC);
+	if (!copy)
+		return;
+	zbr_init_msg(flow, &msg, ZBR_DATA);
+	msg.seq = cb->seq;
+	msg.flags = ask ? ZBR_F_ASK : 0;
+	memset(copy->cb, 0, sizeof(copy->cb));
+	zbr_udp_send(flow, copy, &msg, cb->crc);
+}
+
+static void zbr_transmit_new(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	bool ask;
+
+	if (skb_queue_empty(&flow->unacked)) {
+		flow->heard_at = jiffies;
+		zbr_flow_busy(flow);
+	}
+	zbr_cb(skb)->seq = flow->next++;
+	zbr_cb(skb)->crc = zbr_crc(skb, 0);
+	__skb_queue_tail(&flow->unacked, skb);
+	flow->since_ask++;
+	ask = flow->since_ask >= zbr_ask_each(flow) ||
+	      skb_queue_len(&flow->unacked) >= flow->window;
+	zbr_transmit(flow, skb, ask);
+}
+
+static bool zbr_may_send(const struct zbr_flow *flow)
+{
+	return flow->state == ZBR_OPEN && skb_queue_len(&flow->unacked) < flow->window;
+}
+
+/* What is kept has no sender's socket, and room for our headers that is its own. */
+static bool zbr_own(struct sk_buff *skb)
+{
+	int lacks = max_t(int, 0, ZBR_HEADROOM - skb_headroom(skb));
+
+	skb_scrub_packet(skb, true);
+	skb_orphan(skb);
+	if ((lacks || skb_cloned(skb)) && pskb_expand_head(skb, lacks, 0, GFP_ATOMIC))
+		return false;
+	__skb_header_release(skb);
+	return true;
+}
+
+/**
+ * zbr_arq_send() - take a frame
+ * @flow:	flow
+ * @skb:	frame, not a GSO packet, its checksums filled in; it is consumed
+ *
+ * Context: the flow's lock, as of all that follow.
+ */
+void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	if (!zbr_own(skb)) {
+		zbr_drop(flow->zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
+		return;
+	}
+	zbr_count(flow->zb, ZBRIDGE_STAT_TAKEN, 1);
+	flow->used_at = jiffies;
+	zbr_hold(flow, skb);
+	if (zbr_may_send(flow) && skb_queue_empty(&flow->pending)) {
+		zbr_transmit_new(flow, skb);
+		return;
+	}
+	__skb_queue_tail(&flow->pending, skb);
+	atomic_add(skb->len, &flow->zb->room[flow->key.prio].pending);
+}
+
+/**
+ * zbr_arq_go_on() - send what waits, as far as there is room in the buffer
+ * @flow:	flow
+ */
+void zbr_arq_go_on(struct zbr_flow *flow)
+{
+	struct sk_buff *skb;
+
+	while (zbr_may_send(flow) && (skb = __skb_dequeue(&flow->pending))) {
+		atomic_sub(skb->len, &flow->zb->room[flow->key.prio].pending);
+		zbr_transmit_new(flow, skb);
+	}
+	zbr_reopen(flow->zb, flow->key.prio);
+}
+
+static void zbr_time(struct zbr_flow *flow, u32 ack)
+{
+	u64 rtt;
+
+	if (!flow->timed_at || !zbr_before(flow->timed, ack))
+		return;
+	rtt = ktime_get_ns() - flow->timed_at;
+	flow->min_rtt = flow->min_rtt ? min(flow->min_rtt, rtt) : rtt;
+	flow->timed_at = 0;
+}
+
+/**
+ * zbr_arq_acked() - the other end has all frames before a number
+ * @flow:	flow
+ * @ack:	number
+ *
+ * Return: false if it cannot have.
+ */
+bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
+{
+	struct sk_buff *skb;
+
+	if (ack - flow->una > flow->next - flow->una)
+		return zbr_before(ack, flow->una);
+	if (ack == flow->una)
+		return true;
+	zbr_time(flow, ack);
+	flow->rto = ZBR_RTO;
+	for (; flow->una != ack; flow->una++) {
+		skb = __skb_dequeue(&flow->unacked);
+		zbr_release(flow, skb);
+		zbr_count(flow->zb, ZBRIDGE_STAT_ACKED, 1);
+		consume_skb(skb);
+	}
+	zbr_arq_go_on(flow);
+	return true;
+}
+
+/**
+ * zbr_arq_nacked() - the other end lacks frames
+ * @flow:	flow
+ * @seq:	the first one
+ * @count:	how many
+ *
+ * The last of them asks whether they have come.
+ */
+void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
+{
+	struct sk_buff *skb, *last = NULL;
+	u64 now = ktime_get_ns();
+
+	skb_queue_walk(&flow->unacked, skb) {
+		if (zbr_cb(skb)->seq - seq >= count || now - zbr_cb(skb)->sent < flow->min_rtt)
+			continue;
+		if (last)
+			zbr_transmit(flow, last, false);
+		last = skb;
+		zbr_count(flow->zb, ZBRIDGE_STAT_RESENT, 1);
+		/* The answer may be about either transmission. */
+		if (zbr_cb(skb)->seq == flow->timed)
+			flow->timed_at = 0;
+	}
+	if (last)
+		zbr_transmit(flow, last, true);
+}
+
+/**
+ * zbr_arq_tell() - send a packet without a frame
+ * @flow:	flow
+ * @type:	enum zbr_type
+ * @seq:	as in struct zbr_hdr
+ * @count:	as in struct zbr_ctl
+ */
+void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count)
+{
+	struct zbr_msg msg;
+
+	zbr_init_msg(flow, &msg, type);
+	msg.seq = seq;
+	msg.count = count;
+	if ((type == ZBR_SYN || type == ZBR_SYNACK) && READ_ONCE(flow->zb->cfg.spread))
+		msg.flags = ZBR_F_SPREAD;
+	zbr_udp_tell(flow, &msg);
+}
+
+/**
+ * zbr_arq_ask() - ask what has come
+ * @flow:	flow
+ */
+void zbr_arq_ask(struct zbr_flow *flow)
+{
+	zbr_count(flow->zb, ZBRIDGE_STAT_ASKS_OUT, 1);
+	flow->sent_at = jiffies;
+	zbr_arq_tell(flow, ZBR_ASK, flow->next, 0);
+}
+
+/* Receiver */
+
+static void zbr_tell_nack(struct zbr_flow *flow, u32 from, u32 to)
+{
+	zbr_count(flow->zb, ZBRIDGE_STAT_NACKS_OUT, 1);
+	zbr_arq_tell(flow, ZBR_NACK, from, to - from);
+}
+
+static void zbr_seen(struct zbr_flow *flow, u32 top)
+{
+	if (zbr_before(flow->top, top))
+		flow->top = top;
+}
+
+/**
+ * zbr_arq_asked() - say what has come
+ * @flow:	flow
+ * @end:	of the frames before this number
+ */
+void zbr_arq_asked(struct zbr_flow *flow, u32 end)
+{
+	u32 next = flow->expected;
+	unsigned int nacks = 0;
+	struct sk_buff *skb;
+
+	if (end - flow->expected > flow->keep)
+		end = flow->expected;
+	skb_queue_walk(&flow->kept, skb) {
+		if (!zbr_before(next, end) || nacks == ZBR_NACKS)
+			break;
+		if (zbr_before(next, zbr_cb(skb)->seq)) {
+			zbr_tell_nack(flow, next, zbr_cb(skb)->seq);
+			nacks++;
+		}
+		next = zbr_cb(skb)->seq + 1;
+	}
+	if (zbr_before(next, end) && nacks < ZBR_NACKS) {
+		zbr_tell_nack(flow, next, end);
+		nacks++;
+	}
+	zbr_seen(flow, end);
+	if (nacks)
+		return;
+	zbr_count(flow->zb, ZBRIDGE_STAT_ACKS_OUT, 1);
+	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+}
+
+/**
+ * zbr_arq_deliver() - hand to the switch what is in order, as far as it has room
+ * @flow:	flow
+ */
+void zbr_arq_deliver(struct zbr_flow *flow)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&flow->kept)) && zbr_cb(skb)->seq == flow->expected) {
+		if (zbr_blocked(flow))
+			break;
+		__skb_unlink(skb, &flow->kept);
+		zbr_release(flow, skb);
+		flow->expected++;
+		zbr_deliver(flow, skb);
+	}
+	zbr_seen(flow, flow->expected);
+}
+
+/* Keep a frame, in order.  Return: why not, or ZBRIDGE_STAT_PAD. */
+static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff *skb)
+{
+	struct sk_buff *before = skb_peek_tail(&flow->kept);
+
+	while (before && zbr_before(seq, zbr_cb(before)->seq))
+		before = skb_queue_is_first(&flow->kept, before) ? NULL :
+				skb_queue_prev(&flow->kept, before);
+	if (before && zbr_cb(before)->seq == seq)
+		return ZBRIDGE_STAT_DUPLICATE;
+	if (atomic_read(&flow->zb->memory) > READ_ONCE(flow->zb->cfg.memory))
+		return ZBRIDGE_STAT_DROP_WINDOW;
+	skb_orphan(skb);
+	zbr_hold(flow, skb);
+	zbr_cb(skb)->seq = seq;
+	if (before)
+		__skb_queue_after(&flow->kept, before, skb);
+	else
+		__skb_queue_head(&flow->kept, skb);
+	return ZBRIDGE_STAT_PAD;
+}
+
+/* The network has marked the packet: its frame is marked, if that's sender can read it. */
+static void zbr_mark(struct sk_buff *skb)
+{
+	__be16 proto = ((const struct ethhdr *)skb->data)->h_proto;
+	unsigned int len = proto == htons(ETH_P_IP) ? sizeof(struct iphdr) :
+			   proto == htons(ETH_P_IPV6) ? sizeof(struct ipv6hdr) : 0;
+
+	if (!len || !pskb_may_pull(skb, ETH_HLEN + len) || skb_ensure_writable(skb, ETH_HLEN + len))
+		return;
+	skb_set_network_header(skb, ETH_HLEN);
+	if (proto == htons(ETH_P_IP))
+		IP_ECN_set_ce(ip_hdr(skb));
+	else
+		IP6_ECN_set_ce(skb, ipv6_hdr(skb));
+}
+
+static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *msg,
+				  struct sk_buff *skb)
+{
+	u32 ahead = msg->seq - flow->expected;
+	enum zbridge_stat reason;
+
+	if (zbr_before(msg->seq, flow->expected))
+		return ZBRIDGE_STAT_DUPLICATE;
+	if (ahead >= flow->keep)
+		return ZBRIDGE_STAT_DROP_WINDOW;
+	if (msg->ce)
+		zbr_mark(skb);
+	if (!ahead && skb_queue_empty(&flow->kept) && !zbr_blocked(flow)) {
+		flow->expected++;
+		zbr_seen(flow, flow->expected);
+		zbr_deliver(flow, skb);
+		return ZBRIDGE_STAT_PAD;
+	}
+	reason = zbr_keep(flow, msg->seq, skb);
+	if (reason)
+		return reason;
+	if (ahead)
+		zbr_count(flow->zb, ZBRIDGE_STAT_EARLY, 1);
+	if (zbr_before(flow->top, msg->seq) && !flow->spread)
+		zbr_tell_nack(flow, flow->top, msg->seq);
+	zbr_seen(flow, msg->seq + 1);
+	zbr_arq_deliver(flow);
+	return ZBRIDGE_STAT_PAD;
+}
+
+/**
+ * zbr_arq_data() - a frame has come
+ * @flow:	flow
+ * @msg:	header
+ * @skb:	frame, its data at the MAC header; it is consumed
+ */
+void zbr_arq_data(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_buff *skb)
+{
+	enum zbridge_stat reason;
+
+	zbr_count(flow->zb, ZBRIDGE_STAT_RECEIVED, 1);
+	flow->used_at = jiffies;
+	reason = zbr_take(flow, msg, skb);
+	if (reason)
+		zbr_drop(flow->zb, skb, reason);
+	if (!(msg->flags & ZBR_F_ASK))
+		return;
+	zbr_count(flow->zb, ZBRIDGE_STAT_ASKS_IN, 1);
+	zbr_arq_asked(flow, msg->seq + 1);
+}
+
+/* Both */
+
+/**
+ * zbr_arq_begin() - numbers of a new flow
+ * @flow:	flow without frames but those that wait to be sent
+ */
+void zbr_arq_begin(struct zbr_flow *flow)
+{
+	flow->una = get_random_u32();
+	flow->next = flow->una;
+	flow->since_ask = 0;
+	flow->timed_at = 0;
+	flow->window = READ_ONCE(flow->zb->buffer);
+	flow->keep = flow->window;
+}
+
+/**
+ * zbr_arq_expect() - the other end has said how its frames are numbered
+ * @flow:	flow
+ * @msg:	its SYN or SYNACK
+ */
+void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	flow->expected = msg->seq;
+	flow->top = msg->seq;
+	flow->spread = msg->flags & ZBR_F_SPREAD;
+	flow->window = clamp(msg->count, 1U, flow->keep);
+}
+
+/**
+ * zbr_arq_purge() - frames of a flow are lost
+ * @flow:	flow
+ * @queue:	they
+ * @reason:	why
+ */
+void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbridge_stat reason)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(queue))) {
+		if (queue == &flow->pending)
+			atomic_sub(skb->len, &flow->zb->room[flow->key.prio].pending);
+		zbr_release(flow, skb);
+		zbr_drop(flow->zb, skb, reason);
+	}
+}
+
+/**
+ * zbr_arq_quiet() - has a flow nothing to do?
+ * @flow:	flow
+ *
+ * Return: it has no frames.
+ */
+bool zbr_arq_quiet(const struct zbr_flow *flow)
+{
+	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending) &&
+	       skb_queue_empty(&flow->kept);
+}

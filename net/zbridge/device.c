@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zbridge: the device, a port of a switch whose other ports are on other hosts.
+ *
+ *	switch -- zswitch_pull() --> poll: room? -- whose address? -- flow --> UDP
+ *	switch <- zswitch_send() --- flow <-- UDP
+ *
+ * Room.  Frames of a priority are taken from the switch while the packets of it that stand in this
+ * host's NIC take less than ZBR_QUEUED, those that wait for their flows' buffers less than
+ * ZBR_PENDING, and all that is kept less than the option memory; what is not taken waits in the
+ * switch, whose senders wait.  So a host that stands still, or a slow wire, loses nothing.  A
+ * socket for each priority is the NIC's account: what a packet in its queues takes is its send
+ * buffer, and write_space says that some has left.
+ *
+ * The switch stops a flow whose frames it has no room for (by zbr_flow.txq, which some flows have
+ * in common): it waits in @blocked until the switch wakes it, and poll goes on with it.
+ *
+ * By itself, without a switch, it is a network device like vxlan's, that drops what it has no
+ * room for.
+ *
+ * Teardown.  ndo_stop: no poll, no packet out.  Packets that come see that the device is down;
+ * after a grace period all flows end.  The UDP port goes with the device (zbr_udp_close()).
+ * Packets in queues refer to the accounts only, which outlive us: they are told so under RCU.
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
+#include <net/cee.h>
+#include <net/ipv6.h>
+#include <net/netlink.h>
+#include <net/sock.h>
+#include "zbridge.h"
+
+#define ZBR_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA)
+
+/* BUF is what the device's link carries in a millisecond, by default. */
+#define ZBR_BUFFER	1024
+#define ZBR_BUFFER_LEAST	256
+#define ZBR_BUFFER_MOST	16384
+
+/* Room */
+
+static int zbr_queued(const struct zbr_room *room)
+{
+	return sk_wmem_alloc_get(room->account->sk);
+}
+
+static bool zbr_is_full(const struct zbridge *zb, unsigned int prio, unsigned int part)
+{
+	const struct zbr_room *room = &zb->room[prio];
+
+	return zbr_queued(room) > ZBR_QUEUED / part ||
+	       atomic_read(&room->pending) > ZBR_PENDING / part ||
+	       atomic_read(&zb->memory) > READ_ONCE(zb->cfg.memory);
+}
+
+/* After a frame of a priority was taken: is there room for one more? */
+static void zbr_close_if_full(struct zbridge *zb, unsigned int prio)
+{
+	if (!zbr_is_full(zb, prio, 1))
+		return;
+	set_bit(prio, &zb->closed);
+	/* Pairs with zbr_reopen(): one of the two sees what the other has done. */
+	smp_mb__after_atomic();
+	if (!zbr_is_full(zb, prio, 2))
+		clear_bit(prio, &zb->closed);
+}
+
+/**
+ * zbr_reopen() - frames of a priority have left
+ * @zb:		tunnel
+ * @prio:	priority
+ *
+ * Context: any but hard interrupts, any lock.
+ */
+void zbr_reopen(struct zbridge *zb, unsigned int prio)
+{
+	/* Pairs with zbr_close_if_full(). */
+	smp_mb();
+	if (!READ_ONCE(zb->closed))
+		return;
+	/* Memory is of all priorities. */
+	for (prio = 0; prio < ZBR_PRIOS; prio++)
+		if (test_bit(prio, &zb->closed) && !zbr_is_full(zb, prio, 2) &&
+		    test_and_clear_bit(prio, &zb->closed))
+			napi_schedule(&zb->napi);
+}
+
+static void zbr_write_space(struct sock *sk)
+{
+	struct zbr_room *room;
+
+	rcu_read_lock();
+	room = rcu_dereference_sk_user_data(sk);
+	if (room)
+		zbr_reopen(room->zb, room->prio);
+	rcu_read_unlock();
+}
+
+static void zbr_accounts_exit(struct zbridge *zb)
+{
+	int i;
+
+	for (i = 0; i < ZBR_PRIOS; i++)
+		if (zb->room[i].account)
+			rcu_assign_sk_user_data(zb->room[i].account->sk, NULL);
+	synchronize_net();
+	for (i = 0; i < ZBR_PRIOS; i++)
+		if (zb->room[i].account)
+			sock_release(zb->room[i].account);
+}
+
+/* Packets may outlive the tunnel's namespace, so the accounts are not of it. */
+static int zbr_accounts_init(struct zbridge *zb)
+{
+	struct zbr_room *room;
+	int err;
+
+	for (room = zb->room; room < zb->room + ZBR_PRIOS; room++) {
+		room->zb = zb;
+		room->prio = room - zb->room;
+		err = sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
+				       &room->account);
+		if (err) {
+			room->account = NULL;
+			zbr_accounts_exit(zb);
+			return err;
+		}
+		room->account->sk->sk_write_space = zbr_write_space;
+		rcu_assign_sk_user_data(room->account->sk, room);
+	}
+	return 0;
+}
+
+/* Frames out */
+
+/* A frame goes to the host that has its address, or to all.  Context: bottom halves off, RCU. */
+static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
+{
+	const u8 *addr = ((const struct ethhdr *)skb->data)->h_dest;
+	struct in6_addr addr_host;
+	struct zbr_host *host, *last = NULL;
+	struct sk_buff *copy;
+
+	dev_sw_netstats_tx_add(zb->dev, 1, skb->len);
+	if (!is_multicast_ether_addr(addr) && zbr_fdb_host(zb, addr, &addr_host)) {
+		zbr_flow_send(zb, &addr_host, skb);
+		return;
+	}
+	list_for_each_entry_rcu(host, &zb->defaults, node) {
+		copy = last ? skb_clone(skb, GFP_ATOMIC) : NULL;
+		if (copy)
+			zbr_flow_send(zb, &last->addr, copy);
+		else if (last)
+			zbr_count(zb, ZBRIDGE_STAT_DROP_NOMEM, 1);
+		last = host;
+	}
+	if (last)
+		zbr_flow_send(zb, &last->addr, skb);
+	else
+		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NODEST);
+}
+
+/* From the switch: segments are made here, and checksums, as by a driver's qdisc. */
+static void zbr_send_pulled(struct zbridge *zb, struct sk_buff *skb)
+{
+	unsigned int prio = cee_source_classify(NULL, NULL, skb);
+	struct sk_buff *next;
+	bool again = false;
+
+	skb->dev = zb->dev;
+	skb->priority = prio;
+	skb = validate_xmit_skb_list(skb, zb->dev, &again);
+	for (; skb; skb = next) {
+		next = skb->next;
+		skb_mark_not_on_list(skb);
+		zbr_send(zb, skb);
+	}
+	zbr_close_if_full(zb, prio);
+}
+
+static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+	unsigned int prio = cee_source_classify(NULL, NULL, skb);
+
+	if (skb->len < ETH_HLEN || !pskb_may_pull(skb, ETH_HLEN)) {
+		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
+	} else if (zbr_is_full(zb, prio, 1)) {
+		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_FULL);
+	} else {
+		skb->priority = prio;
+		rcu_read_lock();
+		zbr_send(zb, skb);
+		rcu_read_unlock();
+	}
+	return NETDEV_TX_OK;
+}
+
+/* Frames in */
+
+/**
+ * zbr_deliver() - a frame leaves the tunnel
+ * @flow:	its flow
+ * @skb:	frame, its data at the MAC header; it is consumed
+ *
+ * Context: the flow's lock, RCU.
+ */
+void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	struct zbridge *zb = flow->zb;
+	struct zswitch_port *port = rcu_dereference(zb->port);
+
+	zbr_fdb_learn(zb, ((const struct ethhdr *)skb->data)->h_source, &flow->key.remote);
+	zbr_count(zb, ZBRIDGE_STAT_DELIVERED, 1);
+	dev_sw_netstats_rx_add(zb->dev, skb->len);
+	skb_scrub_packet(skb, true);
+	skb_orphan(skb);
+	skb_clear_hash(skb);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	skb->encapsulation = 0;
+	skb->ip_summed = CHECKSUM_NONE;
+	skb->protocol = eth_type_trans(skb, zb->dev);
+	skb->priority = flow->key.prio;
+	if (!port) {
+		netif_rx(skb);
+		return;
+	}
+	skb_push(skb, ETH_HLEN);
+	zswitch_send(port, skb, flow->txq);
+}
+
+/**
+ * zbr_blocked() - has the switch no room for a flow's frames?
+ * @flow:	flow
+ *
+ * Context: the flow's lock.
+ * Return: it has none; the flow is gone on with when it has.
+ */
+bool zbr_blocked(struct zbr_flow *flow)
+{
+	struct zbridge *zb = flow->zb;
+
+	if (likely(!test_bit(flow->txq, &zb->stopped)))
+		return false;
+	spin_lock(&zb->lock);
+	if (list_empty(&flow->blocked))
+		list_add_tail(&flow->blocked, &zb->blocked);
+	spin_unlock(&zb->lock);
+	/* Pairs with zbr_wake(): either it is seen here, or poll finds the flow. */
+	smp_mb();
+	return test_bit(flow->txq, &zb->stopped);
+}
+
+/**
+ * zbr_unblock() - a flow ends
+ * @flow:	flow
+ *
+ * Context: the flow's lock.
+ */
+void zbr_unblock(struct zbr_flow *flow)
+{
+	spin_lock(&flow->zb->lock);
+	list_del_init(&flow->blocked);
+	spin_unlock(&flow->zb->lock);
+}
+
+/* Return: a flow that the switch has room for again, or NULL.  Context: RCU. */
+static struct zbr_flow *zbr_next_woken(struct zbridge *zb)
+{
+	struct zbr_flow *flow;
+
+	spin_lock(&zb->lock);
+	list_for_each_entry(flow, &zb->blocked, blocked) {
+		if (test_bit(flow->txq, &zb->stopped))
+			continue;
+		list_del_init(&flow->blocked);
+		spin_unlock(&zb->lock);
+		return flow;
+	}
+	spin_unlock(&zb->lock);
+	return NULL;
+}
+
+static int zbr_poll(struct napi_struct *napi, int budget)
+{
+	struct zbridge *zb = container_of(napi, struct zbridge, napi);
+	struct zswitch_port *port;
+	struct zbr_flow *flow;
+	struct sk_buff *skb;
+	int work = 0;
+
+	rcu_read_lock();
+	for (; work < budget && (flow = zbr_next_woken(zb)); work++) {
+		spin_lock(&flow->lock);
+		if (flow->state != ZBR_GONE)
+			zbr_arq_deliver(flow);
+		spin_unlock(&flow->lock);
+	}
+	port = rcu_dereference(zb->port);
+	for (; port && work < budget; work++) {
+		skb = zswitch_pull(port, ~READ_ONCE(zb->closed));
+		if (!skb)
+			break;
+		zbr_send_pulled(zb, skb);
+	}
+	rcu_read_unlock();
+	if (work < budget)
+		napi_complete_done(napi, work);
+	return work;
+}
+
+static void zbr_schedule(struct zbridge *zb)
+{
+	local_bh_disable();
+	napi_schedule(&zb->napi);
+	local_bh_enable();
+}
+
+/* The switch's side */
+
+static int zbr_attach(struct net_device *dev, struct zswitch_port *port,
+		      struct netlink_ext_ack *extack)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	rcu_assign_pointer(zb->port, port);
+	zbr_schedule(zb);
+	return 0;
+}
+
+static void zbr_wake(struct net_device *dev, u32 txqs)
+{
+	struct zbridge *zb = netdev_priv(dev);
+	unsigned long bits = txqs;
+	unsigned int i;
+
+	for_each_set_bit(i, &bits, ZSWITCH_TXQS)
+		clear_bit(i, &zb->stopped);
+	/* Pairs with zbr_blocked(). */
+	smp_mb__after_atomic();
+	napi_schedule(&zb->napi);
+}
+
+static void zbr_detach(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	RCU_INIT_POINTER(zb->port, NULL);
+	synchronize_net();
+	local_bh_disable();
+	zbr_wake(dev, U32_MAX);
+	local_bh_enable();
+}
+
+static void zbr_kick(struct net_device *dev)
+{
+	napi_schedule(&((struct zbridge *)netdev_priv(dev))->napi);
+}
+
+static void zbr_sleep(struct net_device *dev, unsigned int txq)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	set_bit(txq, &zb->stopped);
+}
+
+struct zswitch_kind zbr_kind = {
+	.remote	= true,
+	.attach	= zbr_attach,
+	.detach	= zbr_detach,
+	.kick	= zbr_kick,
+	.stop	= zbr_sleep,
+	.wake	= zbr_wake,
+};
+
+/* The kernel's side */
+
+static u32 zbr_buffer(const struct zbridge *zb)
+{
+	struct ethtool_link_ksettings ks;
+	struct net_device *link;
+	u64 frames;
+
+	if (zb->cfg.buffer)
+		return zb->cfg.buffer;
+	link = zb->cfg.link ? __dev_get_by_index(dev_net(zb->dev), zb->cfg.link) : NULL;
+	if (!link || netif_get_link_ksettings(link, &ks) || !ks.base.speed ||
+	    ks.base.speed == (u32)SPEED_UNKNOWN)
+		return ZBR_BUFFER;
+	/* Mb/s are bits in a microsecond. */
+	frames = (u64)ks.base.speed * USEC_PER_MSEC / BITS_PER_BYTE / zb->dev->mtu;
+	return clamp_t(u64, roundup_pow_of_two(frames + 1), ZBR_BUFFER_LEAST, ZBR_BUFFER_MOST);
+}
+
+/**
+ * zbr_set_buffer() - BUF of flows that will begin
+ * @zb:		tunnel
+ *
+ * Context: RTNL.
+ */
+void zbr_set_buffer(struct zbridge *zb)
+{
+	WRITE_ONCE(zb->buffer, zbr_buffer(zb));
+}
+
+static int zbr_open(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	zbr_set_buffer(zb);
+	zb->closed = 0;
+	napi_enable(&zb->napi);
+	netif_start_queue(dev);
+	netif_carrier_on(dev);
+	zbr_schedule(zb);
+	return 0;
+}
+
+static int zbr_stop(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	netif_carrier_off(dev);
+	netif_stop_queue(dev);
+	napi_disable(&zb->napi);
+	/* Whoever saw that it was running. */
+	synchronize_net();
+	zbr_flow_end_all(zb);
+	return 0;
+}
+
+static void zbr_free(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	free_percpu(zb->stats);
+	free_percpu(dev->tstats);
+}
+
+/* The kernel calls neither ndo_uninit nor the destructor when this fails. */
+static int zbr_init(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+	int cpu, err = -ENOMEM;
+
+	netdev_lockdep_set_classes(dev);
+	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
+	zb->stats = alloc_percpu(struct zbr_stats);
+	if (!dev->tstats || !zb->stats)
+		goto counters;
+	for_each_possible_cpu(cpu)
+		u64_stats_init(&per_cpu_ptr(zb->stats, cpu)->syncp);
+	err = zbr_flows_init(zb);
+	if (err)
+		goto counters;
+	err = zbr_fdb_init(zb);
+	if (err)
+		goto flows;
+	err = zbr_accounts_init(zb);
+	if (err)
+		goto fdb;
+	err = zbr_udp_open(zb);
+	if (err)
+		goto accounts;
+	netif_napi_add(dev, &zb->napi, zbr_poll);
+	return 0;
+accounts:
+	zbr_accounts_exit(zb);
+fdb:
+	zbr_fdb_exit(zb);
+flows:
+	zbr_flows_exit(zb);
+counters:
+	zbr_free(dev);
+	return err;
+}
+
+static void zbr_uninit(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	zbr_udp_close(zb);
+	netif_napi_del(&zb->napi);
+	zbr_accounts_exit(zb);
+	zbr_fdb_exit(zb);
+	zbr_flows_exit(zb);
+}
+
+static void zbr_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
+{
+	const struct zbridge *zb = netdev_priv(dev);
+	int i;
+
+	dev_fetch_sw_netstats(s, dev->tstats);
+	for (i = ZBRIDGE_STAT_DROP_NODEST; i <= ZBRIDGE_STAT_MAX; i++)
+		s->tx_dropped += zbr_stat(zb, i);
+	s->rx_crc_errors = zbr_stat(zb, ZBRIDGE_STAT_DROP_CRC);
+	s->rx_errors = s->rx_crc_errors + zbr_stat(zb, ZBRIDGE_STAT_DROP_MALFORMED);
+}
+
+/* The host that an address is at.  Return: 0 or an error. */
+static int zbr_fdb_dst(struct zbridge *zb, struct nlattr *tb[], struct in6_addr *host,
+		       struct netlink_ext_ack *extack)
+{
+	const struct nlattr *dst = tb[NDA_DST];
+
+	if (tb[NDA_IFINDEX] || tb[NDA_VLAN] || tb[NDA_SRC_VNI]) {
+		NL_SET_ERR_MSG(extack, "a tunnel's address has a host (dst), and no via or vlan");
+		return -EOPNOTSUPP;
+	}
+	if (tb[NDA_VNI] && nla_get_u32(tb[NDA_VNI]) != zb->cfg.id) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[NDA_VNI], "vni must be the tunnel's id");
+		return -EINVAL;
+	}
+	if (tb[NDA_PORT] && nla_get_be16(tb[NDA_PORT]) != zb->cfg.port) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[NDA_PORT], "all hosts have the tunnel's UDP port");
+		return -EINVAL;
+	}
+	if (!dst) {
+		NL_SET_ERR_MSG(extack, "which host? (dst)");
+		return -EINVAL;
+	}
+	if (nla_len(dst) == sizeof(struct in_addr))
+		ipv6_addr_set_v4mapped(nla_get_in_addr(dst), host);
+	else if (nla_len(dst) == sizeof(struct in6_addr))
+		*host = nla_get_in6_addr(dst);
+	if (nla_len(dst) != (zbr_udp_is_ip4(&zb->cfg.local) ? sizeof(struct in_addr) :
+							   sizeof(struct in6_addr))) {
+		NL_SET_ERR_MSG_ATTR(extack, dst,
+				    "dst is of another family than the tunnel's local");
+		return -EAFNOSUPPORT;
+	}
+	if (ipv6_addr_is_multicast(host) || ipv6_addr_any(host) ||
+	    (zbr_udp_is_ip4(host) && ipv4_is_multicast(host->s6_addr32[3]))) {
+		NL_SET_ERR_MSG_ATTR(extack, dst, "dst must be one host's address");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int zbr_ndo_fdb_add(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *dev,
+			   const unsigned char *addr, u16 vid, u16 flags,
+			   COMPAT_FDB_NOTIFIED_ARG
+			   struct netlink_ext_ack *extack)
+{
+	struct zbridge *zb = netdev_priv(dev);
+	struct in6_addr host;
+	int err = zbr_fdb_dst(zb, tb, &host, extack);
+
+	if (err)
+		return err;
+	if (!is_zero_ether_addr(addr) && !is_valid_ether_addr(addr)) {
+		NL_SET_ERR_MSG(extack, "an address is one vNIC's, or 00:00:00:00:00:00 for groups");
+		return -EINVAL;
+	}
+	if (flags & NLM_F_APPEND && !is_zero_ether_addr(addr))
+		flags |= NLM_F_CREATE | NLM_F_EXCL;
+	return zbr_fdb_set(zb, addr, &host, flags);
+}
+
+static int zbr_ndo_fdb_del(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *dev,
+			   const unsigned char *addr, u16 vid,
+			   COMPAT_FDB_NOTIFIED_ARG
+			   struct netlink_ext_ack *extack)
+{
+	struct zbridge *zb = netdev_priv(dev);
+	struct in6_addr host;
+	int err;
+
+	if (!tb[NDA_DST])
+		return zbr_fdb_remove(zb, addr, NULL);
+	err = zbr_fdb_dst(zb, tb, &host, extack);
+	return err ?: zbr_fdb_remove(zb, addr, &host);
+}
+
+static int zbr_ndo_fdb_dump(struct sk_buff *skb, struct netlink_callback *cb,
+			    struct net_device *dev, struct net_device *filter_dev, int *idx)
+{
+	return zbr_fdb_dump(netdev_priv(dev), skb, cb, compat_fdb_dump_index(cb), idx);
+}
+
+static const struct net_device_ops zbr_netdev_ops = {
+	.ndo_init		= zbr_init,
+	.ndo_uninit		= zbr_uninit,
+	.ndo_open		= zbr_open,
+	.ndo_stop		= zbr_stop,
+	.ndo_start_xmit		= zbr_xmit_frame,
+	.ndo_get_stats64	= zbr_stats64,
+	.ndo_set_mac_address	= eth_mac_addr,
+	.ndo_validate_addr	= eth_validate_addr,
+	.ndo_fdb_add		= zbr_ndo_fdb_add,
+	.ndo_fdb_del		= zbr_ndo_fdb_del,
+	.ndo_fdb_dump		= zbr_ndo_fdb_dump,
+};
+
+static const struct ethtool_ops zbr_ethtool_ops = {
+	.get_link	= ethtool_op_get_link,
+};
+
+/**
+ * zbr_setup() - rtnl_link_ops.setup
+ * @dev:	a new device
+ */
+void zbr_setup(struct net_device *dev)
+{
+	struct zbridge *zb = netdev_priv(dev);
+
+	ether_setup(dev);
+	dev->netdev_ops = &zbr_netdev_ops;
+	dev->ethtool_ops = &zbr_ethtool_ops;
+	dev->needs_free_netdev = true;
+	dev->priv_destructor = zbr_free;
+	dev->needed_headroom = ZBR_HEADROOM;
+	/* Frames are kept, so pktgen must not share them. */
+	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE | IFF_DISABLE_NETPOLL;
+	dev->features = ZBR_FEATURES;
+	dev->hw_features = ZBR_FEATURES & ~NETIF_F_HIGHDMA;
+	compat_netns_immutable(dev);
+	compat_lltx(dev);
+	netif_carrier_off(dev);
+
+	zb->dev = dev;
+	spin_lock_init(&zb->lock);
+	INIT_LIST_HEAD(&zb->half_open);
+	INIT_LIST_HEAD(&zb->blocked);
+}

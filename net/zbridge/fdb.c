@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zbridge: which host an address is at, by the kernel's own FDB messages, as of vxlan.
+ *
+ * An address is at one host.  The address 00:00:00:00:00:00 stands for all that are not known,
+ * and for groups: it has a list of hosts, and each gets a copy (head-end replication).
+ *
+ * What is learnt is bounded by ZBR_FDB_MAX and stays until it moves, the tunnel is told
+ * otherwise, or the host says nothing from there for ZBR_FDB_AGE and the room is wanted.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/ipv6.h>
+#include <net/netlink.h>
+#include "zbridge.h"
+
+#define ZBR_FDB_MAX	16384
+#define ZBR_FDB_AGE	(300 * HZ)
+#define ZBR_HOSTS_MAX	1024
+
+struct zbr_mac {
+	u8	addr[ETH_ALEN];
+	u16	zero;
+} __aligned(4);
+
+/**
+ * struct zbr_fdb_entry - an address
+ * @rhnode:	in the table
+ * @node:	in the list
+ * @rcu:	for kfree_rcu()
+ * @key:	address
+ * @is_static:	the operator has told it
+ * @host:	at which it is
+ * @used:	jiffies of the last frame from there
+ */
+struct zbr_fdb_entry {
+	struct rhash_head	rhnode;
+	struct hlist_node	node;
+	struct rcu_head		rcu;
+	struct zbr_mac		key;
+	bool			is_static;
+	struct in6_addr		host;
+	unsigned long		used;
+};
+
+static const struct rhashtable_params zbr_fdb_params = {
+	.head_offset		= offsetof(struct zbr_fdb_entry, rhnode),
+	.key_offset		= offsetof(struct zbr_fdb_entry, key),
+	.key_len		= sizeof(struct zbr_mac),
+	.automatic_shrinking	= true,
+};
+
+/* Context: RCU or fdb_lock. */
+static struct zbr_fdb_entry *zbr_fdb_find(struct zbridge *zb, const u8 *addr)
+{
+	struct zbr_mac key = {};
+
+	ether_addr_copy(key.addr, addr);
+	return rhashtable_lookup_fast(&zb->fdb, &key, zbr_fdb_params);
+}
+
+static int zbr_fdb_fill(struct zbridge *zb, struct sk_buff *skb, const u8 *addr,
+			const struct in6_addr *host, bool is_static, u32 portid, u32 seq, int type,
+			unsigned int flags)
+{
+	struct nlmsghdr *nlh = nlmsg_put(skb, portid, seq, type, sizeof(struct ndmsg), flags);
+	struct ndmsg *ndm;
+	int err;
+
+	if (!nlh)
+		return -EMSGSIZE;
+	ndm = nlmsg_data(nlh);
+	*ndm = (struct ndmsg) {
+		.ndm_family = AF_BRIDGE,
+		.ndm_flags = NTF_SELF,
+		.ndm_ifindex = zb->dev->ifindex,
+		.ndm_state = is_static ? NUD_PERMANENT : NUD_REACHABLE,
+	};
+	err = zbr_udp_is_ip4(host) ? nla_put_in_addr(skb, NDA_DST, host->s6_addr32[3]) :
+				     nla_put_in6_addr(skb, NDA_DST, host);
+	if (err || nla_put(skb, NDA_LLADDR, ETH_ALEN, addr)) {
+		nlmsg_cancel(skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(skb, nlh);
+	return 0;
+}
+
+/* `bridge monitor fdb` */
+static void zbr_fdb_notify(struct zbridge *zb, const u8 *addr, const struct in6_addr *host,
+			   bool is_static, int type)
+{
+	struct net *net = dev_net(zb->dev);
+	struct sk_buff *skb;
+
+	if (!rtnl_has_listeners(net, RTNLGRP_NEIGH))
+		return;
+	skb = nlmsg_new(NLMSG_ALIGN(sizeof(struct ndmsg)) + nla_total_size(ETH_ALEN) +
+			nla_total_size(sizeof(struct in6_addr)), GFP_ATOMIC);
+	if (!skb)
+		return;
+	if (zbr_fdb_fill(zb, skb, addr, host, is_static, 0, 0, type, 0))
+		kfree_skb(skb);
+	else
+		rtnl_notify(skb, net, 0, RTNLGRP_NEIGH, NULL, GFP_ATOMIC);
+}
+
+/* Context: fdb_lock. */
+static void zbr_fdb_delete(struct zbridge *zb, struct zbr_fdb_entry *e)
+{
+	rhashtable_remove_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
+	hlist_del_init_rcu(&e->node);
+	zbr_fdb_notify(zb, e->key.addr, &e->host, e->is_static, RTM_DELNEIGH);
+	kfree_rcu(e, rcu);
+}
+
+/*
+ * An entry is not changed but for @used: who reads it has no lock, and an address of 16 bytes is
+ * not read at once.  So one that moves is made anew.
+ * Context: fdb_lock.
+ */
+static int zbr_fdb_insert(struct zbridge *zb, const u8 *addr, const struct in6_addr *host,
+			  bool is_static)
+{
+	struct zbr_fdb_entry *e, *old = zbr_fdb_find(zb, addr);
+	int err;
+
+	if (!old && !is_static && atomic_read(&zb->fdb.nelems) >= ZBR_FDB_MAX)
+		return -ENOSPC;
+	e = kzalloc(sizeof(*e), GFP_ATOMIC);
+	if (!e)
+		return -ENOMEM;
+	ether_addr_copy(e->key.addr, addr);
+	e->host = *host;
+	e->is_static = is_static;
+	e->used = jiffies;
+	if (old)
+		zbr_fdb_delete(zb, old);
+	err = rhashtable_insert_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
+	if (err) {
+		kfree(e);
+		return err;
+	}
+	hlist_add_head_rcu(&e->node, &zb->fdb_list);
+	zbr_fdb_notify(zb, addr, host, is_static, RTM_NEWNEIGH);
+	return 0;
+}
+
+/**
+ * zbr_fdb_host() - which host is an address at?
+ * @zb:		tunnel
+ * @addr:	address
+ * @host:	it is written there
+ *
+ * Context: RCU.
+ * Return: whether one is known.
+ */
+bool zbr_fdb_host(struct zbridge *zb, const u8 *addr, struct in6_addr *host)
+{
+	struct zbr_fdb_entry *e = zbr_fdb_find(zb, addr);
+
+	if (e)
+		*host = e->host;
+	return e;
+}
+
+/**
+ * zbr_fdb_knows() - has the operator told of a host?
+ * @zb:		tunnel
+ * @host:	host
+ *
+ * Called for a flow that a host begins.
+ *
+ * Context: RCU.
+ * Return: it has.
+ */
+bool zbr_fdb_knows(struct zbridge *zb, const struct in6_addr *host)
+{
+	const struct zbr_fdb_entry *e;
+	const struct zbr_host *h;
+
+	list_for_each_entry_rcu(h, &zb->defaults, node)
+		if (ipv6_addr_equal(&h->addr, host))
+			return true;
+	hlist_for_each_entry_rcu(e, &zb->fdb_list, node)
+		if (e->is_static && ipv6_addr_equal(&e->host, host))
+			return true;
+	return false;
+}
+
+/* Make room for one more. */
+static void zbr_fdb_age(struct zbridge *zb)
+{
+	struct zbr_fdb_entry *e;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(e, next, &zb->fdb_list, node)
+		if (!e->is_static && time_after(jiffies, READ_ONCE(e->used) + ZBR_FDB_AGE))
+			zbr_fdb_delete(zb, e);
+}
+
+/**
+ * zbr_fdb_learn() - a frame has come from an address
+ * @zb:		tunnel
+ * @addr:	its source
+ * @host:	host that it came from
+ *
+ * Context: RCU, bottom halves are off.
+ */
+void zbr_fdb_learn(struct zbridge *zb, const u8 *addr, const struct in6_addr *host)
+{
+	struct zbr_fdb_entry *e = zbr_fdb_find(zb, addr);
+
+	if (e && (e->is_static || ipv6_addr_equal(&e->host, host))) {
+		if (time_after(jiffies, READ_ONCE(e->used)))
+			WRITE_ONCE(e->used, jiffies);
+		return;
+	}
+	if (!is_valid_ether_addr(addr))
+		return;
+	spin_lock(&zb->fdb_lock);
+	e = zbr_fdb_find(zb, addr);
+	if ((!e || !e->is_static) && zbr_fdb_insert(zb, addr, host, false) == -ENOSPC)
+		zbr_fdb_age(zb);
+	spin_unlock(&zb->fdb_lock);
+}
+
+static struct zbr_host *zbr_fdb_default(struct zbridge *zb, const struct in6_addr *addr)
+{
+	struct zbr_host *h;
+
+	list_for_each_entry(h, &zb->defaults, node)
+		if (ipv6_addr_equal(&h->addr, addr))
+			return h;
+	return NULL;
+}
+
+static void zbr_fdb_drop_default(struct zbridge *zb, struct zbr_host *h)
+{
+	static const u8 none[ETH_ALEN];
+
+	list_del_rcu(&h->node);
+	zbr_fdb_notify(zb, none, &h->addr, true, RTM_DELNEIGH);
+	kfree_rcu(h, rcu);
+}
+
+static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, u16 nlflags)
+{
+	static const u8 none[ETH_ALEN];
+	struct zbr_host *h, *next;
+
+	h = zbr_fdb_default(zb, addr);
+	if (h)
+		return nlflags & NLM_F_EXCL ? -EEXIST : 0;
+	if (!(nlflags & (NLM_F_APPEND | NLM_F_REPLACE)) && !list_empty(&zb->defaults))
+		return -EEXIST;
+	if (!(nlflags & NLM_F_APPEND))
+		list_for_each_entry_safe(h, next, &zb->defaults, node)
+			zbr_fdb_drop_default(zb, h);
+	if (list_count_nodes(&zb->defaults) >= ZBR_HOSTS_MAX)
+		return -ENOSPC;
+	h = kzalloc(sizeof(*h), GFP_KERNEL);
+	if (!h)
+		return -ENOMEM;
+	h->addr = *addr;
+	list_add_tail_rcu(&h->node, &zb->defaults);
+	zbr_fdb_notify(zb, none, addr, true, RTM_NEWNEIGH);
+	return 0;
+}
+
+/**
+ * zbr_fdb_set() - the operator tells where an address is
+ * @zb:		tunnel
+ * @addr:	address; 00:00:00:00:00:00 is all that is unknown, and groups
+ * @host:	host
+ * @nlflags:	NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_APPEND
+ *
+ * Context: RTNL.
+ * Return: 0 or an error.
+ */
+int zbr_fdb_set(struct zbridge *zb, const u8 *addr, const struct in6_addr *host, u16 nlflags)
+{
+	struct zbr_fdb_entry *e;
+	int err = 0;
+
+	if (is_zero_ether_addr(addr))
+		return zbr_fdb_set_default(zb, host, nlflags);
+	spin_lock_bh(&zb->fdb_lock);
+	e = zbr_fdb_find(zb, addr);
+	if (e && nlflags & NLM_F_EXCL)
+		err = -EEXIST;
+	else if (!e && !(nlflags & NLM_F_CREATE))
+		err = -ENOENT;
+	else
+		err = zbr_fdb_insert(zb, addr, host, true);
+	spin_unlock_bh(&zb->fdb_lock);
+	return err;
+}
+
+/**
+ * zbr_fdb_remove() - the operator forgets an address
+ * @zb:		tunnel
+ * @addr:	address
+ * @host:	host, or NULL for whichever it is at
+ *
+ * Context: RTNL.
+ * Return: 0 or -ENOENT.
+ */
+int zbr_fdb_remove(struct zbridge *zb, const u8 *addr, const struct in6_addr *host)
+{
+	struct zbr_fdb_entry *e;
+	struct zbr_host *h, *next;
+	int err = -ENOENT;
+
+	if (is_zero_ether_addr(addr)) {
+		list_for_each_entry_safe(h, next, &zb->defaults, node) {
+			if (host && !ipv6_addr_equal(&h->addr, host))
+				continue;
+			zbr_fdb_drop_default(zb, h);
+			err = 0;
+		}
+		return err;
+	}
+	spin_lock_bh(&zb->fdb_lock);
+	e = zbr_fdb_find(zb, addr);
+	if (e && (!host || ipv6_addr_equal(&e->host, host))) {
+		zbr_fdb_delete(zb, e);
+		err = 0;
+	}
+	spin_unlock_bh(&zb->fdb_lock);
+	return err;
+}
+
+/**
+ * zbr_fdb_dump() - tell the addresses
+ * @zb:		tunnel
+ * @skb:	message
+ * @cb:		who asks
+ * @first:	how many have been told before
+ * @idx:	counts
+ *
+ * Context: RTNL or RCU.
+ * Return: 0, or -EMSGSIZE if the message is full.
+ */
+int zbr_fdb_dump(struct zbridge *zb, struct sk_buff *skb, struct netlink_callback *cb, int first,
+		 int *idx)
+{
+	static const u8 none[ETH_ALEN];
+	u32 portid = NETLINK_CB(cb->skb).portid, seq = cb->nlh->nlmsg_seq;
+	struct zbr_fdb_entry *e;
+	struct zbr_host *h;
+	int err = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(h, &zb->defaults, node) {
+		if (*idx >= first)
+			err = zbr_fdb_fill(zb, skb, none, &h->addr, true, portid, seq,
+					   RTM_NEWNEIGH, NLM_F_MULTI);
+		if (err)
+			goto out;
+		(*idx)++;
+	}
+	hlist_for_each_entry_rcu(e, &zb->fdb_list, node) {
+		if (*idx >= first)
+			err = zbr_fdb_fill(zb, skb, e->key.addr, &e->host, e->is_static, portid,
+					   seq, RTM_NEWNEIGH, NLM_F_MULTI);
+		if (err)
+			goto out;
+		(*idx)++;
+	}
+out:
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * zbr_fdb_init() - prepare the table
+ * @zb:		tunnel
+ *
+ * Return: 0 or an error.
+ */
+int zbr_fdb_init(struct zbridge *zb)
+{
+	spin_lock_init(&zb->fdb_lock);
+	INIT_HLIST_HEAD(&zb->fdb_list);
+	INIT_LIST_HEAD(&zb->defaults);
+	return rhashtable_init(&zb->fdb, &zbr_fdb_params);
+}
+
+/**
+ * zbr_fdb_exit() - undo it
+ * @zb:		tunnel that nobody sends by
+ *
+ * Context: RTNL.
+ */
+void zbr_fdb_exit(struct zbridge *zb)
+{
+	struct zbr_fdb_entry *e;
+	struct zbr_host *h, *next_host;
+	struct hlist_node *next;
+
+	spin_lock_bh(&zb->fdb_lock);
+	hlist_for_each_entry_safe(e, next, &zb->fdb_list, node)
+		zbr_fdb_delete(zb, e);
+	spin_unlock_bh(&zb->fdb_lock);
+	list_for_each_entry_safe(h, next_host, &zb->defaults, node)
+		zbr_fdb_drop_default(zb, h);
+	rhashtable_destroy(&zb->fdb);
+}

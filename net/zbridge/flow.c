@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zbridge: a reliable tunnel between lossless switches (zswitch).
+ *
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, zBridge
+ * (section 5.3.4).  A lossless fabric still loses frames by bit errors, broken hardware and
+ * changes of routes; then frames are missing, and with them credit.  The tunnel brings each frame
+ * once and in order, as long as both hosts live.  Documentation/zbridge.md has the format and the
+ * operator's commands; arq.c has Algorithm 5.3, this file the flows.
+ *
+ * A flow is between a vNIC here and one on another host, in a priority: for these frames are kept
+ * in order by the switch as well, and a pause stops a priority as a whole.  Frames of both
+ * directions belong to it.
+ *
+ * Handshake, as TCP's, with a random name and a random first number of each end:
+ *
+ *	SYN_SENT --- SYN -------------> (none) SYN_RCVD
+ *	OPEN <------------- SYNACK ---
+ *	OPEN ------- DATA or ACK -----> OPEN
+ *
+ * Both names are in each packet that follows, 64 bits that nobody who does not see them can guess.
+ * A packet of no flow is answered by RST.  So a host that has begun anew is found out by the first
+ * packet.  What was not acknowledged then is lost and counted, since it may have been delivered:
+ * a frame comes at most once.  A SYN for a living flow is no proof of a new beginning, as it may be
+ * old or forged: the flow's own end is asked (ASK), and answers by ACK, or RST.
+ *
+ * Silence.  A packet that wants an answer is followed by an ASK after ZBR_RTO, then at twice the
+ * time, up to ZBR_RTO_MAX, until a frame is acknowledged: also while the receiver's switch has no
+ * room.  Nothing heard for ZBR_DEAD: the host is dead, and the flow's frames are lost.  Another
+ * flow begins with the next frame.  A SYNACK is repeated by the clock only if this end has frames
+ * to send too: otherwise the SYN is, and one under a forged address is answered once.
+ *
+ * Close.  Who has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
+ * nothing to send and all numbers agree; so no frame is lost by it.
+ *
+ * Bounds.  ZBR_FLOWS_MAX; ZBR_HALF_OPEN_MAX that others have begun and not confirmed, which live
+ * for ZBR_DEAD, or until newer ones need the room; frames by zbr_config.memory.
+ *
+ * Non-goals: encryption (use IPsec or a fabric that is trusted), congestion control.
+ */
+#include <linux/etherdevice.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/ratelimit.h>
+#include <net/ipv6.h>
+#include "zbridge.h"
+
+#define ZBR_RTO_MAX	msecs_to_jiffies(500)
+#define ZBR_DEAD	(3 * HZ)
+#define ZBR_IDLE	(60 * HZ)
+
+#define ZBR_TICK	(10 * NSEC_PER_MSEC)
+#define ZBR_TICK_IDLE	NSEC_PER_SEC
+
+#define ZBR_FLOWS_MAX		65536
+#define ZBR_HALF_OPEN_MAX	4096
+
+/* RSTs of all tunnels, in a second */
+#define ZBR_RSTS	1000
+
+static const struct rhashtable_params zbr_flows_params = {
+	.head_offset		= offsetof(struct zbr_flow, by_key),
+	.key_offset		= offsetof(struct zbr_flow, key),
+	.key_len		= sizeof(struct zbr_key),
+	.automatic_shrinking	= true,
+};
+
+static const struct rhashtable_params zbr_ids_params = {
+	.head_offset		= offsetof(struct zbr_flow, by_id),
+	.key_offset		= offsetof(struct zbr_flow, id),
+	.key_len		= sizeof(u32),
+	.automatic_shrinking	= true,
+};
+
+/* Life of a flow */
+
+static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer);
+
+static u32 zbr_new_id(void)
+{
+	return get_random_u32() ?: 1;
+}
+
+/* Return: flow, ours or another processor's; or NULL.  Context: RCU. */
+static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *key)
+{
+	struct zbr_flow *flow, *other;
+
+	if (atomic_inc_return(&zb->num_flows) > ZBR_FLOWS_MAX)
+		goto too_many;
+	flow = kzalloc(sizeof(*flow), GFP_ATOMIC);
+	if (!flow)
+		goto too_many;
+	BUILD_BUG_ON(sizeof(*key) != 16 + 2 * ETH_ALEN + 4);
+	flow->zb = zb;
+	flow->key = *key;
+	flow->id = zbr_new_id();
+	flow->txq = flow->id % ZSWITCH_TXQS;
+	flow->rto = ZBR_RTO;
+	flow->sent_at = jiffies;
+	flow->heard_at = jiffies;
+	flow->used_at = jiffies;
+	spin_lock_init(&flow->lock);
+	__skb_queue_head_init(&flow->unacked);
+	__skb_queue_head_init(&flow->pending);
+	__skb_queue_head_init(&flow->kept);
+	INIT_LIST_HEAD(&flow->half_open);
+	INIT_LIST_HEAD(&flow->blocked);
+	hrtimer_setup(&flow->timer, zbr_flow_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	zbr_arq_begin(flow);
+	if (rhashtable_lookup_insert_fast(&zb->ids, &flow->by_id, zbr_ids_params)) {
+		kfree(flow);
+		goto too_many;
+	}
+	other = rhashtable_lookup_get_insert_fast(&zb->flows, &flow->by_key, zbr_flows_params);
+	if (!other)
+		return flow;
+	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);
+	kfree_rcu(flow, rcu);
+	atomic_dec(&zb->num_flows);
+	return IS_ERR(other) ? NULL : other;
+too_many:
+	atomic_dec(&zb->num_flows);
+	return NULL;
+}
+
+/**
+ * zbr_flow_busy() - a flow wants an answer
+ * @flow:	flow
+ *
+ * Context: its lock.
+ */
+void zbr_flow_busy(struct zbr_flow *flow)
+{
+	hrtimer_start(&flow->timer, ns_to_ktime(ZBR_TICK), HRTIMER_MODE_REL_SOFT);
+}
+
+static void zbr_set_half_open(struct zbr_flow *flow, bool half_open)
+{
+	struct zbridge *zb = flow->zb;
+
+	spin_lock(&zb->lock);
+	if (half_open)
+		list_add_tail(&flow->half_open, &zb->half_open);
+	else
+		list_del_init(&flow->half_open);
+	spin_unlock(&zb->lock);
+	atomic_add(half_open ? 1 : -1, &zb->num_half_open);
+}
+
+static void zbr_set_state(struct zbr_flow *flow, enum zbr_state state)
+{
+	if (flow->state == state)
+		return;
+	if (flow->state == ZBR_SYN_RCVD)
+		zbr_set_half_open(flow, false);
+	if (state == ZBR_SYN_RCVD)
+		zbr_set_half_open(flow, true);
+	if (state == ZBR_OPEN && flow->state != ZBR_CLOSING)
+		zbr_count(flow->zb, ZBRIDGE_STAT_OPENED, 1);
+	flow->state = state;
+}
+
+/* A flow is forgotten, and its frames are lost.  Context: its lock. */
+static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
+{
+	struct zbridge *zb = flow->zb;
+
+	zbr_set_state(flow, ZBR_GONE);
+	zbr_arq_purge(flow, &flow->unacked, reason);
+	zbr_arq_purge(flow, &flow->pending, reason);
+	zbr_arq_purge(flow, &flow->kept, ZBRIDGE_STAT_DROP_WINDOW);
+	zbr_reopen(zb, flow->key.prio);
+	zbr_unblock(flow);
+	/* If it runs, it waits for the lock and finds that the flow is gone. */
+	hrtimer_try_to_cancel(&flow->timer);
+	rhashtable_remove_fast(&zb->flows, &flow->by_key, zbr_flows_params);
+	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);
+	dst_release(flow->dst);
+	flow->dst = NULL;
+	atomic_dec(&zb->num_flows);
+	kfree_rcu(flow, rcu);
+}
+
+/* Repeat what an end in this state has to say. */
+static void zbr_flow_say(struct zbr_flow *flow)
+{
+	flow->sent_at = jiffies;
+	switch (flow->state) {
+	case ZBR_SYN_SENT:
+		zbr_arq_tell(flow, ZBR_SYN, flow->next, flow->keep);
+		break;
+	case ZBR_SYN_RCVD:
+		zbr_arq_tell(flow, ZBR_SYNACK, flow->next, flow->keep);
+		break;
+	case ZBR_CLOSING:
+		zbr_arq_tell(flow, ZBR_CLOSE, flow->next, 0);
+		break;
+	default:
+		zbr_arq_ask(flow);
+	}
+}
+
+/* Begin to say something. */
+static void zbr_flow_enter(struct zbr_flow *flow, enum zbr_state state)
+{
+	zbr_set_state(flow, state);
+	flow->rto = ZBR_RTO;
+	flow->heard_at = jiffies;
+	zbr_flow_busy(flow);
+	zbr_flow_say(flow);
+}
+
+/*
+ * The other end does not know the flow any more.  What it has not acknowledged is lost; what was
+ * never sent begins a flow of another name.  Context: the lock.
+ */
+static void zbr_flow_anew(struct zbr_flow *flow)
+{
+	struct zbridge *zb = flow->zb;
+
+	zbr_arq_purge(flow, &flow->unacked, ZBRIDGE_STAT_DROP_RESET);
+	zbr_arq_purge(flow, &flow->kept, ZBRIDGE_STAT_DROP_WINDOW);
+	if (skb_queue_empty(&flow->pending)) {
+		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
+		return;
+	}
+	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);
+	WRITE_ONCE(flow->id, zbr_new_id());
+	if (rhashtable_lookup_insert_fast(&zb->ids, &flow->by_id, zbr_ids_params)) {
+		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
+		return;
+	}
+	flow->peer = 0;
+	flow->expected = 0;
+	zbr_arq_begin(flow);
+	zbr_flow_enter(flow, ZBR_SYN_SENT);
+}
+
+/* Time */
+
+static bool zbr_flow_waits(const struct zbr_flow *flow)
+{
+	return flow->state != ZBR_OPEN || !skb_queue_empty(&flow->unacked);
+}
+
+/* Has this end to go on asking?  Where the other one has begun it will. */
+static bool zbr_flow_repeats(const struct zbr_flow *flow)
+{
+	return flow->state != ZBR_SYN_RCVD || !skb_queue_empty(&flow->pending);
+}
+
+/* Context: the lock. */
+static void zbr_flow_tick(struct zbr_flow *flow)
+{
+	if (!zbr_flow_waits(flow)) {
+		if (zbr_arq_quiet(flow) && time_after_eq(jiffies, flow->used_at + ZBR_IDLE))
+			zbr_flow_enter(flow, ZBR_CLOSING);
+		return;
+	}
+	if (time_after_eq(jiffies, flow->heard_at + ZBR_DEAD)) {
+		if (flow->state != ZBR_SYN_RCVD)
+			zbr_count(flow->zb, ZBRIDGE_STAT_DEAD, 1);
+		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DEAD);
+		return;
+	}
+	if (zbr_flow_repeats(flow) && time_after_eq(jiffies, flow->sent_at + flow->rto)) {
+		flow->rto = min(2 * flow->rto, ZBR_RTO_MAX);
+		zbr_flow_say(flow);
+	}
+}
+
+static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer)
+{
+	struct zbr_flow *flow = container_of(timer, struct zbr_flow, timer);
+	enum hrtimer_restart restart = HRTIMER_NORESTART;
+
+	rcu_read_lock();
+	spin_lock(&flow->lock);
+	if (flow->state != ZBR_GONE)
+		zbr_flow_tick(flow);
+	/* It may have been started anew meanwhile. */
+	if (flow->state != ZBR_GONE && !hrtimer_is_queued(timer)) {
+		hrtimer_forward_now(timer, ns_to_ktime(zbr_flow_waits(flow) ? ZBR_TICK :
+							      ZBR_TICK_IDLE));
+		restart = HRTIMER_RESTART;
+	}
+	spin_unlock(&flow->lock);
+	rcu_read_unlock();
+	return restart;
+}
+
+/* Frames out */
+
+/*
+ * Find a flow, or make it.  Another processor may begin it, or end it, before its lock is taken.
+ * Return: flow, in state ZBR_NEW if it is to begin; or NULL.  Context: RCU.
+ */
+static struct zbr_flow *zbr_flow_get(struct zbridge *zb, const struct zbr_key *key)
+{
+	return rhashtable_lookup(&zb->flows, key, zbr_flows_params) ?: zbr_flow_new(zb, key);
+}
+
+/* Return: whether the flow lives, and has taken the frame. */
+static bool zbr_flow_take(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	bool lives;
+
+	spin_lock(&flow->lock);
+	lives = flow->state != ZBR_GONE;
+	if (flow->state == ZBR_NEW)
+		zbr_flow_enter(flow, ZBR_SYN_SENT);
+	if (lives)
+		zbr_arq_send(flow, skb);
+	spin_unlock(&flow->lock);
+	return lives;
+}
+
+/**
+ * zbr_flow_send() - send a frame to a host
+ * @zb:		tunnel
+ * @host:	host
+ * @skb:	frame, its data at the MAC header, its priority set; it is consumed
+ *
+ * Context: bottom halves are off, RCU.
+ */
+void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, struct sk_buff *skb)
+{
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	struct zbr_key key = { .remote = *host, .prio = skb->priority };
+	struct zbr_flow *flow;
+
+	ether_addr_copy(key.here, eth->h_source);
+	ether_addr_copy(key.there, eth->h_dest);
+	/* One that has just ended is not found again. */
+	do {
+		flow = zbr_flow_get(zb, &key);
+	} while (flow && !zbr_flow_take(flow, skb));
+	if (!flow)
+		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
+}
+
+/* Packets in */
+
+/* A packet of no flow.  RST is answered by nothing. */
+static void zbr_receive_stale(struct zbridge *zb, const struct zbr_msg *msg)
+{
+	static DEFINE_RATELIMIT_STATE(limit, HZ, ZBR_RSTS);
+	struct zbr_msg rst = {
+		.type = ZBR_RST, .prio = msg->prio, .to = msg->from, .from = msg->to,
+		.remote = msg->remote,
+	};
+
+	zbr_count(zb, ZBRIDGE_STAT_STALE, 1);
+	ratelimit_set_flags(&limit, RATELIMIT_MSG_ON_RELEASE);
+	if (msg->type != ZBR_RST && msg->type != ZBR_CLOSED && __ratelimit(&limit))
+		zbr_udp_answer(zb, &rst);
+}
+
+static bool zbr_may_begin(struct zbridge *zb, const struct zbr_msg *msg)
+{
+	return is_valid_ether_addr(msg->src) && !is_zero_ether_addr(msg->dst) && msg->from &&
+	       (READ_ONCE(zb->cfg.learning) || zbr_fdb_knows(zb, &msg->remote));
+}
+
+/*
+ * The oldest half-open flow makes room: a host that lives confirms within a round trip, so it is
+ * one that nobody confirms.  Context: RCU.
+ */
+static void zbr_forget_half_open(struct zbridge *zb)
+{
+	struct zbr_flow *flow;
+
+	spin_lock(&zb->lock);
+	flow = list_first_entry_or_null(&zb->half_open, struct zbr_flow, half_open);
+	spin_unlock(&zb->lock);
+	if (!flow)
+		return;
+	spin_lock(&flow->lock);
+	if (flow->state == ZBR_SYN_RCVD) {
+		zbr_count(zb, ZBRIDGE_STAT_DROP_STRANGER, 1);
+		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DEAD);
+	}
+	spin_unlock(&flow->lock);
+}
+
+/* The other end begins.  Context: the lock. */
+static void zbr_flow_accept(struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	flow->peer = msg->from;
+	zbr_arq_expect(flow, msg);
+	zbr_flow_enter(flow, ZBR_SYN_RCVD);
+}
+
+static void zbr_receive_syn(struct zbridge *zb, const struct zbr_msg *msg)
+{
+	struct zbr_key key = { .remote = msg->remote, .prio = msg->prio };
+	struct zbr_flow *flow = NULL;
+
+	ether_addr_copy(key.here, msg->dst);
+	ether_addr_copy(key.there, msg->src);
+	if (zbr_may_begin(zb, msg)) {
+		if (atomic_read(&zb->num_half_open) >= ZBR_HALF_OPEN_MAX)
+			zbr_forget_half_open(zb);
+		flow = zbr_flow_get(zb, &key);
+	}
+	if (!flow) {
+		zbr_count(zb, ZBRIDGE_STAT_DROP_STRANGER, 1);
+		return;
+	}
+	spin_lock(&flow->lock);
+	switch (flow->state) {
+	case ZBR_NEW:
+	case ZBR_SYN_SENT:
+		zbr_flow_accept(flow, msg);
+		break;
+	case ZBR_SYN_RCVD:
+		/*
+		 * One of another name may be old: the living one is answered, and ended by the RST
+		 * of who has begun anew.  It may wait for the SYNACK still, so an ASK would not do.
+		 */
+		zbr_flow_say(flow);
+		break;
+	case ZBR_GONE:
+		/* The other end repeats it. */
+		break;
+	default:
+		if (flow->peer != msg->from)
+			zbr_arq_ask(flow);
+	}
+	spin_unlock(&flow->lock);
+}
+
+/* Is a packet of this flow, as it is now?  Context: the lock. */
+static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	if (flow->state == ZBR_GONE || flow->state == ZBR_NEW || flow->id != msg->to ||
+	    !ipv6_addr_equal(&flow->key.remote, &msg->remote))
+		return false;
+	if (flow->state == ZBR_SYN_SENT)
+		return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;
+	return flow->peer == msg->from;
+}
+
+/* The answer to a SYN, or the same again. */
+static void zbr_receive_synack(struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	if (flow->state == ZBR_SYN_SENT) {
+		flow->peer = msg->from;
+		zbr_arq_expect(flow, msg);
+		zbr_set_state(flow, ZBR_OPEN);
+		flow->rto = ZBR_RTO;
+		zbr_arq_go_on(flow);
+	}
+	/* What was sent is an answer, but it may get lost where this one does not. */
+	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+}
+
+/*
+ * A flow that has asked to close goes on if the other end has something that is not acknowledged.
+ * Any other packet may be one that was sent before the other end has agreed, and forgotten.
+ */
+static bool zbr_reopens(const struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	return flow->state == ZBR_CLOSING &&
+	       ((msg->type == ZBR_DATA && !zbr_before(msg->seq, flow->expected)) ||
+		(msg->type == ZBR_ASK && zbr_before(flow->expected, msg->seq)));
+}
+
+static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	/* Frames that wait for the answer to our own are to be sent by it, if it lives. */
+	if (!zbr_arq_quiet(flow) || msg->seq != flow->expected || msg->ack != flow->next) {
+		zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+		return;
+	}
+	zbr_arq_tell(flow, ZBR_CLOSED, flow->next, 0);
+	zbr_count(flow->zb, ZBRIDGE_STAT_CLOSED, 1);
+	zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
+}
+
+/* RST, CLOSED: the other end has forgotten the flow. */
+static void zbr_receive_end(struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	bool asked = flow->state == ZBR_CLOSING;
+
+	if (msg->type == ZBR_CLOSED && !asked)
+		return;
+	zbr_count(flow->zb, asked ? ZBRIDGE_STAT_CLOSED : ZBRIDGE_STAT_RESET, 1);
+	zbr_flow_anew(flow);
+}
+
+/* A packet of a flow that is open, or is so by it.  Return: whether it is consumed. */
+static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_buff *skb)
+{
+	struct zbridge *zb = flow->zb;
+
+	if (flow->state == ZBR_SYN_RCVD || zbr_reopens(flow, msg)) {
+		zbr_set_state(flow, ZBR_OPEN);
+		flow->rto = ZBR_RTO;
+		flow->used_at = jiffies;
+	}
+	if (!zbr_arq_acked(flow, msg->ack)) {
+		zbr_count(zb, ZBRIDGE_STAT_STALE, 1);
+		return false;
+	}
+	zbr_arq_go_on(flow);
+	switch (msg->type) {
+	case ZBR_DATA:
+		zbr_arq_data(flow, msg, skb);
+		return true;
+	case ZBR_SYNACK:
+		zbr_receive_synack(flow, msg);
+		break;
+	case ZBR_ACK:
+		zbr_count(zb, ZBRIDGE_STAT_ACKS_IN, 1);
+		break;
+	case ZBR_NACK:
+		zbr_count(zb, ZBRIDGE_STAT_NACKS_IN, 1);
+		zbr_arq_nacked(flow, msg->seq, msg->count);
+		break;
+	case ZBR_ASK:
+		zbr_count(zb, ZBRIDGE_STAT_ASKS_IN, 1);
+		zbr_arq_asked(flow, msg->seq);
+		break;
+	case ZBR_CLOSE:
+		zbr_receive_close(flow, msg);
+		break;
+	}
+	return false;
+}
+
+/* Context: the lock.  Return: whether it is consumed. */
+static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg,
+				struct sk_buff *skb)
+{
+	flow->heard_at = jiffies;
+	if (flow->state == ZBR_SYN_SENT) {
+		zbr_receive_synack(flow, msg);
+		return false;
+	}
+	if (msg->type == ZBR_RST || msg->type == ZBR_CLOSED) {
+		zbr_receive_end(flow, msg);
+		return false;
+	}
+	return zbr_receive_open(flow, msg, skb);
+}
+
+/**
+ * zbr_flow_receive() - a packet has come
+ * @zb:		tunnel
+ * @msg:	header
+ * @skb:	it, its data behind the header; it is consumed
+ *
+ * Context: bottom halves are off, RCU.
+ */
+void zbr_flow_receive(struct zbridge *zb, struct zbr_msg *msg, struct sk_buff *skb)
+{
+	struct zbr_flow *flow;
+	bool current_one = false, consumed = false;
+
+	if (msg->type == ZBR_SYN) {
+		zbr_receive_syn(zb, msg);
+		consume_skb(skb);
+		return;
+	}
+	flow = rhashtable_lookup(&zb->ids, &msg->to, zbr_ids_params);
+	if (flow) {
+		spin_lock(&flow->lock);
+		current_one = zbr_is_current(flow, msg);
+		if (current_one)
+			consumed = zbr_receive_current(flow, msg, skb);
+		spin_unlock(&flow->lock);
+	}
+	if (!current_one)
+		zbr_receive_stale(zb, msg);
+	if (!consumed)
+		consume_skb(skb);
+}
+
+/* All flows */
+
+/**
+ * zbr_flow_end_all() - forget all flows
+ * @zb:		tunnel, which nobody sends or receives by any more
+ *
+ * Context: process.
+ */
+void zbr_flow_end_all(struct zbridge *zb)
+{
+	struct rhashtable_iter iter;
+	struct zbr_flow *flow;
+
+	rhashtable_walk_enter(&zb->flows, &iter);
+	do {
+		rhashtable_walk_start(&iter);
+		while ((flow = rhashtable_walk_next(&iter)) && !IS_ERR(flow)) {
+			spin_lock_bh(&flow->lock);
+			if (flow->state != ZBR_GONE)
+				zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DOWN);
+			spin_unlock_bh(&flow->lock);
+		}
+		rhashtable_walk_stop(&iter);
+	} while (flow == ERR_PTR(-EAGAIN));
+	rhashtable_walk_exit(&iter);
+	/* Timers that ran meanwhile */
+	synchronize_net();
+}
+
+/**
+ * zbr_flows_init() - prepare the tables
+ * @zb:		tunnel
+ *
+ * Return: 0 or an error.
+ */
+int zbr_flows_init(struct zbridge *zb)
+{
+	int err = rhashtable_init(&zb->flows, &zbr_flows_params);
+
+	if (err)
+		return err;
+	err = rhashtable_init(&zb->ids, &zbr_ids_params);
+	if (err)
+		rhashtable_destroy(&zb->flows);
+	return err;
+}
+
+/**
+ * zbr_flows_exit() - undo it
+ * @zb:		tunnel without flows
+ */
+void zbr_flows_exit(struct zbridge *zb)
+{
+	rhashtable_destroy(&zb->flows);
+	rhashtable_destroy(&zb->ids);
+}

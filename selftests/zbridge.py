@@ -1,0 +1,741 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+#
+# zBridge: frames of switches on two or three hosts by a tunnel over UDP.  Prints TAP.
+#
+#	container 0 -- z0 - zs0 - zf0 (A) wB ---- cable ---- wA (B) zf0 - zs0 - z1 -- container 1
+#	                                or: a box that loses, doubles, delays, damages, forges
+#
+# Where time is virtual the times are exact; elsewhere what would hang on the machine's speed
+# is not asked.
+
+import json
+import random
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import zbed
+import zfabric_wire
+from sch_cee import VIRTUAL, ip, names, run_parts, sysctl, tc, verdict
+from sch_ndp import check, inside, run, same, say, wait_for_carrier, wait_until
+from zbed import Datagrams, Sink, Stream, addr, destroy, drops, mac, node_add, port, rate_of, refused
+from zfabric_wire import Relay, container, flow_of, host, where
+
+RATE = "1gbit" if VIRTUAL else "50mbit"
+DELAY = 20e-6
+PORT = 13142
+ID = 42
+HEADER = struct.Struct("!BBBBIIIIII")
+CONTROL = struct.Struct("!6s6sI")
+SYN, SYNACK, DATA, ACK, NACK, ASK, CLOSE, CLOSED, RST = range(9)
+IDLE, DEAD = 60, 3
+# UDP, header, Ethernet, VLAN
+HEADERS = 8 + HEADER.size + 14 + 4
+family = 4
+
+
+def under(h):
+    """Address of a host"""
+    return ("192.168.7.%d" if family == 4 else "fd00:7::%d") % (ord(h) - ord("A") + 1)
+
+
+def under_mac(h, other):
+    return "02:00:00:00:%02x:%02x" % (ord(h), ord(other))
+
+
+def cable(a, b, mtu=1600, options=""):
+    """Between two hosts, or a host and the box M"""
+    ip(a, "link add w%s mtu %d type netwire rate %s delay %dus %s peer name w%s mtu %d netns %s" % (
+        b, mtu, RATE, DELAY * 1e6, options, a, mtu, names[b]))
+    for h, other in ((a, b), (b, a)):
+        dev = "w" + other
+        if h == "M":
+            ip(h, "link set %s up" % dev)
+            continue
+        ip(h, "link set %s address %s up" % (dev, under_mac(h, other)))
+        tc(h, "qdisc replace dev %s root cee dscp 0-63:3 cable %dus" % (dev, DELAY * 1e6))
+
+
+def route(h, other, by):
+    """How a host reaches another one, whose end of the cable has the address of its device @by"""
+    dev = "w" + by
+    if family == 4:
+        ip(h, "address replace %s/32 dev %s" % (under(h), dev))
+        ip(h, "route replace %s/32 dev %s" % (under(other), dev))
+    else:
+        sysctl(h, "ipv6/conf/%s/disable_ipv6" % dev, 0)
+        ip(h, "-6 address replace %s/128 dev %s nodad" % (under(h), dev))
+        ip(h, "-6 route replace %s/128 dev %s" % (under(other), dev))
+    ip(h, "neighbour replace %s lladdr %s nud permanent dev %s" % (under(other), under_mac(other, "M" if by == "M" else h), dev))
+
+
+def tunnel(h, others, by, options="", fabric=True):
+    ip(h, "link add zf0 type zbridge id %d local %s dev w%s %s" % (ID, under(h), by, options))
+    ip(h, "link set zf0 master zs0 up")
+    if fabric:
+        ip(h, "link set zf0 type zswitch_slave fabric on")
+    for other in others:
+        run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst %s" % (names[h], under(other)))
+
+
+def pair(*containers, fabric=True, middle=False, options="", cable_options="", switch=None, mtu=1600):
+    """Hosts A and B and their containers: (number, host, rate)."""
+    zbed.count += 1
+    for h in ("A", "B"):
+        host(h, switch if switch is not None else "fabric on" if fabric else "")
+    if middle:
+        node_add("M")
+        cable("A", "M", mtu)
+        cable("B", "M", mtu)
+    else:
+        cable("A", "B", mtu, cable_options)
+    for h, other in (("A", "B"), ("B", "A")):
+        route(h, other, "M" if middle else other)
+        tunnel(h, [other], "M" if middle else other, options, fabric)
+    for c in containers:
+        container(*c)
+    know()
+
+
+def know():
+    """Everybody knows everybody; each host which other one has an address."""
+    for i in where:
+        ip("C%d" % i, "link set eth0 mtu 1500")
+        for j in where:
+            if i != j:
+                ip("C%d" % i, "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(j), mac(j)))
+        wait_for_carrier(names["C%d" % i], "eth0")
+    for h in set(where.values()):
+        wait_for_carrier(names[h], "zf0")
+        for i in where:
+            here = where[i] == h
+            run("bridge -n %s fdb replace %s dev zs0 via %s static" % (names[h], mac(i), "z%d" % i if here else "zf0"))
+            if not here:
+                run("bridge -n %s fdb replace %s dev zf0 dst %s" % (names[h], mac(i), under(where[i])))
+    # A receiver that begins is silent.
+    time.sleep(2 * zfabric_wire.QUIET)
+
+
+def zf(h):
+    return json.loads(ip(h, "-s -d -j link show dev zf0"))[0]["linkinfo"]["info_data"]
+
+
+def zf_port(h):
+    return port("zf0", h)
+
+
+def hosts():
+    return sorted(h for h in names if h in "ABD")
+
+
+# What the tunnel does not mend
+FINAL = ("drop_nodest", "drop_full", "drop_nomem", "drop_dead", "drop_reset", "drop_down")
+
+
+def lost():
+    """Frames of all switches and tunnels"""
+    wrong = {}
+    for h in hosts():
+        for dev in [d["ifname"] for d in json.loads(ip(h, "-j link show master zs0"))]:
+            if drops(port(dev, h)):
+                wrong[h + " " + dev] = drops(port(dev, h))
+        for k, v in drops(zf(h)).items():
+            if k in FINAL:
+                wrong[h + " " + k] = v
+    return wrong
+
+
+def unsettled():
+    """Tunnels that have something to say, or whose frames are not accounted for"""
+    wrong = {}
+    for h in hosts():
+        t = zf(h)
+        if t["used"] or t["taken"] != t["acked"] + t["drop_dead"] + t["drop_reset"] + t["drop_down"]:
+            wrong[h] = {k: v for k, v in t.items() if v}
+    return wrong
+
+
+def settle(what, losses=None):
+    """All is acknowledged, every frame that was taken on one host has left the tunnel on the other."""
+    wait_until(lambda: not unsettled(), what + ": all is acknowledged", 20)
+    taken, delivered = (sum(zf(h)[k] for h in hosts()) for k in ("taken", "delivered"))
+    same(what + ": nothing is lost, all that was taken was delivered", (lost(), taken - delivered), (losses or {}, 0))
+
+
+def arrive(what, sinks, flows, losses=None):
+    done = [f.finish(now=True) for f in flows]
+    wait_until(lambda: all(s.of(f) == f.sent for s, f in zip(sinks, flows)), what + ": all arrive", 60)
+    same(what + ": all arrive whole and in order",
+         (done, [s.whole(f) for s, f in zip(sinks, flows)], sum(s.disorder for s in set(sinks))),
+         ([True] * len(flows), [True] * len(flows), 0))
+    settle(what, losses)
+
+
+def end():
+    global family
+    destroy()
+    where.clear()
+    zfabric_wire.ways.clear()
+    family = 4
+
+
+def carried(what, fabric):
+    pair((0, "A"), (1, "B"), (2, "A"), (3, "B"), fabric=fabric)
+    sinks = {i: Sink("C%d" % i) for i in (1, 2)}
+    flows = [Datagrams("C0", addr(1), total=3000).start(), Datagrams("C3", addr(2), total=3000).start()]
+    streams = [Stream("C2", "C3", addr(3), 1, 2 << 20)]
+    for f in flows:
+        f.finish()
+    same(what + ": TCP arrives to the byte", [s.finish() for s in streams], [True])
+    arrive(what, [sinks[1], sinks[2]], flows)
+    a = zf("A")
+    check(what + ": %d frames are sent once, %d asks and %d acknowledgements for them" % (a["sent"], a["asks_out"], zf("B")["acks_out"]),
+          a["sent"] == a["taken"] and not a["resent"] and zf("B")["acks_out"] <= a["sent"] / 20 + 40, a)
+    for s in sinks.values():
+        s.finish()
+    end()
+
+
+def plain():
+    carried("plain", False)
+
+
+def credit():
+    carried("credit", True)
+
+
+def six():
+    global family
+    family = 6
+    carried("IPv6", True)
+
+
+# Packets as the box M sees them
+
+CRC_TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ 0x82f63b78 if n & 1 else n >> 1
+    CRC_TABLE.append(n)
+
+
+def crc32c(data, crc=0xffffffff):
+    for b in data:
+        crc = CRC_TABLE[(crc ^ b) & 0xff] ^ crc >> 8
+    return crc
+
+
+def packet(kind, to=0, by=0, seq=0, ack=0, body=b"", flags=0, prio=0, version=1, vni=ID, good=True):
+    """Header and what is behind it"""
+    fields = (version << 4 | kind, flags, prio, 0, vni << 8, to, by, seq, ack)
+    crc = crc32c(HEADER.pack(*fields, 0), crc32c(body)) ^ 0xffffffff
+    return HEADER.pack(*fields, crc if good else crc ^ 1) + body
+
+
+def sum16(data):
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def ip_header(src, dst, length, tos=0):
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0, 64, 17, 0, socket.inet_aton(src), socket.inet_aton(dst))
+    return head[:10] + struct.pack("!H", sum16(head)) + head[12:]
+
+
+def frame_to(h, payload, src=None, sport=50000):
+    """From the other host, or what looks like it"""
+    other = "B" if h == "A" else "A"
+    macs = bytes.fromhex((under_mac(h, "M") + under_mac(other, "M")).replace(":", ""))
+    udp = struct.pack("!HHHH", sport, PORT, 8 + len(payload), 0) + payload
+    return macs + b"\x08\0" + ip_header(src or under(other), under(h), 20 + len(udp), 0) + udp
+
+
+class Seen:
+    """A packet of the tunnel's in a frame of IPv4, or nothing"""
+
+    def __init__(self, frame):
+        self.kind = None
+        if frame[12:14] != b"\x08\0" or frame[23] != 17 or len(frame) < 42 + HEADER.size:
+            return
+        self.tos = frame[15]
+        self.sport, dport = struct.unpack("!HH", frame[34:38])
+        if dport != PORT:
+            return
+        vt, self.flags, self.prio, _, _, self.to, self.by, self.seq, self.ack, self.crc = HEADER.unpack(frame[42:42 + HEADER.size])
+        self.kind = vt & 15
+        self.body = frame[42 + HEADER.size:]
+
+
+def trouble():
+    """Packets of all kinds are lost, doubled, late and damaged."""
+    pair((0, "A"), (1, "B"), middle=True)
+    count = {"lost": 0, "doubled": 0, "late": 0, "damaged": 0, "control": 0}
+    chance = random.Random(random.getrandbits(32))
+
+    def judge(frame, _):
+        x = Seen(frame)
+        if x.kind is None:
+            return [(0, frame)]
+        what = chance.random()
+        if what < 0.02:
+            count["lost"] += 1
+            count["control"] += x.kind != DATA
+            return []
+        if what < 0.04:
+            count["doubled"] += 1
+            return [(0, frame), (0, frame)]
+        if what < 0.05:
+            count["late"] += 1
+            return [(0.002, frame)]
+        if what < 0.07:
+            count["damaged"] += 1
+            # Behind the network, by which the tunnel is found that counts it
+            at = chance.randrange(50, len(frame))
+            return [(0, frame[:at] + bytes([frame[at] ^ 1 << chance.randrange(8)]) + frame[at + 1:])]
+        return [(0, frame)]
+
+    relay = Relay(judge)
+    sinks = [Sink("C1"), Sink("C0")]
+    flows = [flow_of(0, 1, total=2000, pace=0.0002).start(), flow_of(1, 0, total=2000, pace=0.0002).start()]
+    for f in flows:
+        f.finish()
+    arrive("trouble", sinks, flows)
+    say("trouble: %s" % count)
+    t = [zf(h) for h in hosts()]
+    check("trouble: all of it happened, and was seen: %s" % count,
+          all(count.values()) and all(x["resent"] and x["early"] and x["duplicate"] and x["drop_crc"] for x in t), (count, t))
+    same("trouble: what was damaged was counted", sum(x["drop_crc"] for x in t), count["damaged"])
+    relay.finish()
+    for x in sinks:
+        x.finish()
+    end()
+
+
+def bits():
+    """The cable has bit errors."""
+    pair((0, "A"), (1, "B"), cable_options="ber 1e-6")
+    stream = Stream("C0", "C1", addr(1), 1, 8 << 20)
+    same("bit errors: all bytes arrive", stream.finish(), True)
+    if VIRTUAL:
+        same("bit errors: TCP saw none", stream.retransmitted, 0)
+    settle("bit errors")
+    check("bit errors: %d frames were sent again" % zf("A")["resent"], zf("A")["resent"] > 10, zf("A"))
+    end()
+
+
+def late():
+    """Packets of a flow overtake each other: by one path they are asked for at once, by many they are not."""
+    for spread in (False, True):
+        pair((0, "A"), (1, "B"), middle=True, options="spread %s" % ("on" if spread else "off"))
+        sports, chance = set(), random.Random(random.getrandbits(32))
+
+        def judge(frame, from_a):
+            x = Seen(frame)
+            if x.kind == DATA and from_a and not x.prio:
+                sports.add(x.sport)
+                if chance.random() < 0.1:
+                    return [(0.0005, frame)]
+            return [(0, frame)]
+
+        relay, sink = Relay(judge), Sink("C1")
+        flow = flow_of(0, 1, total=1000, pace=0.0002).start()
+        flow.finish()
+        what = "many paths" if spread else "one path"
+        arrive(what, [sink], [flow])
+        a, b = zf("A"), zf("B")
+        same(what + ": source ports", len(sports), 16 if spread else 1)
+        check(what + ": %d of %d early ones were asked for" % (b["nacks_out"], b["early"]),
+              b["early"] and (b["nacks_out"] < b["early"] / 10 if spread else b["nacks_out"] > 20), (a, b))
+        relay.finish()
+        sink.finish()
+        end()
+
+
+def victim():
+    """A receiver that stands still: with credit it is in nobody's way."""
+    pair((0, "A"), (1, "B"), (2, "B"), switch="fabric on rxq 64")
+    sink, stuck_sink = Sink("C1"), Sink("C2")
+    flow = Datagrams("C0", addr(1)).start()
+    time.sleep(0.1)
+    alone = rate_of(sink, flow, 0.5)
+    ip("B", "link set z2 type zvnic rate 1kbit")
+    stuck = Datagrams("C0", addr(2)).start()
+    wait_until(lambda: port("z2", "B")["credit"] > 50 and zf_port("A")["held"] > (1e5 if VIRTUAL else 3e4), "the receiver's credit is out")
+    beside = rate_of(sink, flow, 0.5)
+    check("victim: %.3f of its rate beside one that stands still" % (beside / alone),
+          beside >= 0.98 * alone if VIRTUAL else beside > 0, (alone, beside))
+    ip("B", "link set z2 type zvnic rate 1gbit")
+    arrive("victim", [stuck_sink, sink], [stuck, flow])
+    for x in (sink, stuck_sink):
+        x.finish()
+    end()
+
+
+def stops():
+    """Without credit a receiver that stands still stops the flow, at both ends, and nothing is lost."""
+    pair((0, "A"), (1, "B"), fabric=False, options="buffer 64", switch="wire-wait 0")
+    sink = Sink("C1")
+    ip("B", "link set z1 type zvnic rate 1kbit")
+    flow = Datagrams("C0", addr(1)).start()
+    time.sleep(2)
+    sent, a, b = flow.sent, zf("A"), zf("B")
+    time.sleep(5)
+    same("stops: the sender sleeps, both ends know that the other lives", (flow.sent - sent, zf("A")["dead"], zf("B")["dead"]), (0, 0, 0))
+    asks = zf("A")["asks_out"] - a["asks_out"]
+    check("stops: it is asked ever less often, %d times in 5 s" % asks, not VIRTUAL or 8 <= asks <= 12, asks)
+    check("stops: both ends keep what they may", 0 < a["used"] < (2 << 20) and 0 < b["used"] < (1 << 20), (a, b))
+    ip("B", "link set z1 type zvnic rate 1gbit")
+    arrive("stops", [sink], [flow])
+    sink.finish()
+    end()
+
+
+def restart():
+    """A host's tunnel begins anew while frames flow."""
+    pair((0, "A"), (1, "B"))
+    sink = Sink("C1")
+    flow = Datagrams("C0", addr(1), pace=0.0005).start()
+    for _ in range(3):
+        wait_until(lambda n=sink.of(flow): sink.of(flow) > n + 200, "frames arrive", 30)
+        ip("B", "link del zf0")
+        time.sleep(0.2)
+        tunnel("B", ["A"], "A")
+        for i in where:
+            if where[i] != "B":
+                run("bridge -n %s fdb replace %s dev zs0 via zf0 static" % (names["B"], mac(i)))
+    wait_until(lambda n=sink.of(flow): sink.of(flow) > n + 200, "frames arrive", 30)
+    flow.finish(now=True)
+    wait_until(lambda: not unsettled(), "all is acknowledged", 20)
+    time.sleep(1)
+    a = zf("A")
+    missing = flow.sent - sink.of(flow)
+    say("restart: %d of %d lost; %s" % (missing, flow.sent, {k: v for k, v in a.items() if v}))
+    same("restart: no frame comes twice, or behind a later one", sink.disorder, 0)
+    # What arrived and was not acknowledged counts as lost there.  A port that goes loses what it had taken in.
+    check("restart: what is lost was counted", a["reset"] >= 3 and missing <= a["drop_reset"] + sum(drops(port("z1", "B")).values()) +
+          sum(drops(port("z0", "A")).values()) + sum(drops(zf_port("A")).values()) + 64 * 3, (missing, a))
+    sink.finish()
+    end()
+
+
+def dead():
+    """The path is cut for longer than a host may be silent."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    cut = [False]
+    relay, sink = Relay(lambda frame, _: [] if cut[0] else [(0, frame)]), Sink("C1")
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    arrive("dead: before", [sink], [flow])
+    cut[0] = True
+    begin = time.monotonic()
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    wait_until(lambda: zf("A")["dead"], "the host is dead")
+    took = time.monotonic() - begin
+    check("dead: known after %.2f s" % took, not VIRTUAL or DEAD <= took < DEAD + 0.3, took)
+    same("dead: what is lost is counted", (zf("A")["drop_dead"], unsettled()), (50, {}))
+    cut[0] = False
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    wait_until(lambda: sink.of(flow) == 50, "frames arrive again")
+    same("dead: after that all arrive", sink.whole(flow), True)
+    relay.finish()
+    sink.finish()
+    end()
+
+
+def closed():
+    """A flow that is idle is closed, and another begins with the next frame."""
+    pair((0, "A"), (1, "B"), fabric=False)
+    sink = Sink("C1")
+    for n in (1, 2):
+        flow = Datagrams("C0", addr(1), total=20).start()
+        flow.finish()
+        arrive("closed %d" % n, [sink], [flow])
+        opened = zf("A")["opened"]
+        time.sleep(IDLE - 5)
+        same("closed %d: both ends know the flow" % n, (zf("A")["flows"], zf("B")["flows"]), (1, 1))
+        time.sleep(8)
+        a, b = zf("A"), zf("B")
+        same("closed %d: both ends have forgotten it, nobody was reset" % n,
+             (a["flows"], b["flows"], a["closed"] + b["closed"], a["reset"] + b["reset"], opened), (0, 0, 2 * n, 0, n))
+    sink.finish()
+    end()
+
+
+def forged():
+    """Packets of who sees nothing, beside a living flow."""
+    pair((0, "A"), (1, "B"), middle=True)
+    strange, into, ids = [0], [0], set()
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind == DATA and from_a and not x.prio:
+            ids.add((x.to, x.by, x.seq, x.body[:12]))
+        strange[0] += frame[30:34] == socket.inet_aton("192.168.7.66")
+        return [(0, frame)]
+
+    relay, sink = Relay(judge), Sink("C1")
+    flow = flow_of(0, 1, pace=0.001).start()
+    wait_until(lambda: sink.of(flow) > 50, "the flow has begun")
+    to, by, seq, macs = next(iter(ids))
+    chance = random.Random(random.getrandbits(32))
+    them = macs + struct.pack("!I", 1024)
+
+    def send(payload, src=None):
+        into[0] += 1
+        relay.send(1, frame_to("B", payload, src))
+
+    def number():
+        return chance.getrandbits(32) or 1
+
+    before = zf("B")
+    for _ in range(100):
+        # Of other networks, of this one, and whole but for a bit
+        send(chance.randbytes(chance.randrange(1, 200)))
+        send(chance.randbytes(4) + struct.pack("!I", ID << 8) + chance.randbytes(chance.randrange(20, 200)))
+        send(packet(DATA, to, by, seq, 0, macs + b"\x08\0" + bytes(50), good=False))
+    wait_until(lambda: zf("B")["drop_crc"] >= before["drop_crc"] + 200, "damaged ones have come")
+    for version, kind in ((2, DATA), (1, 9), (1, 15), (0, SYN)):
+        send(packet(kind, to, by, seq, 0, them, version=version))
+    send(packet(ACK, to, by, seq, 0, them[:5]))
+    send(packet(DATA, to, by, seq, 0, b"short"))
+    wait_until(lambda: zf("B")["drop_malformed"] >= 6, "malformed ones have come")
+    for kind in (DATA, ACK, NACK, ASK, CLOSE, CLOSED, RST, SYNACK):
+        for ids_of in ((to, number()), (number(), by), (number(), number())):
+            send(packet(kind, *ids_of, seq, seq, them if kind != DATA else macs + b"\x08\0" + bytes(50)))
+    wait_until(lambda: zf("B")["stale"] >= before["stale"] + 24, "stale ones have come")
+    # Somebody else's host sends by the right names.
+    send(packet(RST, to, by, seq, 0, them), src="192.168.7.77")
+    # A SYN for a living flow, and a NACK of nothing
+    send(packet(SYN, 0, number(), number(), 0, them))
+    send(packet(NACK, to, number(), 0, seq, them))
+    time.sleep(0.5)
+    same("forged: the flow goes on as the same one", (zf("A")["reset"], zf("B")["reset"], zf("A")["dead"]), (0, 0, 0))
+    # Openings in the name of a host that does not answer
+    ip("B", "route replace 192.168.7.66/32 dev wM")
+    ip("B", "neighbour replace 192.168.7.66 lladdr %s nud permanent dev wM" % under_mac("A", "M"))
+    flows, into[0] = zf("B")["flows"], 0
+    # For 3 s; a machine that emulates takes longer than that to send them all.
+    openings = 5000 if VIRTUAL else 300
+    for n in range(openings):
+        send(packet(SYN, 0, number(), number(), 0, macs[:6] + b"\x02" + struct.pack("!IB", n, 1) + struct.pack("!I", 64)), src="192.168.7.66")
+        if not n % 100:
+            time.sleep(0.001)
+    if VIRTUAL:
+        wait_until(lambda: zf("B")["flows"] - flows + zf("B")["drop_stranger"] == openings, "openings have come")
+        same("forged: of 5000 openings so many are half open, the oldest are forgotten",
+             (zf("B")["flows"] - flows, zf("B")["drop_stranger"]), (4096, 904))
+    # A host that lives is heard nevertheless.
+    late = flow_of(0, 1, total=20, tos=0x40).start()
+    late.finish()
+    wait_until(lambda: sink.of(late) == 20, "a flow opens beside them")
+    time.sleep(5)
+    same("forged: they are forgotten", zf("B")["flows"] <= flows + 2, True)
+    # Who comes then is heard.
+    other = Sink("C0")
+    back = flow_of(1, 0, total=20, tos=0x20).start()
+    back.finish()
+    wait_until(lambda: other.of(back) == 20, "a new flow opens")
+    arrive("forged", [sink], [flow])
+    # Each opening is answered once.
+    check("forged: %d answers to %d openings" % (strange[0], into[0]), strange[0] == into[0], (strange, into))
+    relay.finish()
+    sink.finish()
+    other.finish()
+    end()
+
+
+def strangers():
+    """With learning off only hosts that the operator has named begin flows."""
+    pair((0, "A"), (1, "B"), middle=True, options="learning off")
+    relay, sink = Relay(lambda frame, _: [(0, frame)]), Sink("C1")
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    arrive("strangers", [sink], [flow])
+    flows = zf("B")["flows"]
+    body = bytes.fromhex((mac(1) + mac(9)).replace(":", "")) + struct.pack("!I", 64)
+    relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
+    wait_until(lambda: zf("B")["drop_stranger"] == 1, "the stranger is refused")
+    same("strangers: no flow, nothing learnt", (zf("B")["flows"], mac(9) in run("bridge -n %s fdb show dev zf0" % names["B"])), (flows, False))
+    relay.finish()
+    sink.finish()
+    end()
+
+
+def marks():
+    """DSCP and ECN outside as inside; what the network marks arrives."""
+    pair((0, "A"), (1, "B"), middle=True)
+    tos = set()
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind != DATA or x.prio == 7 or not from_a:
+            return [(0, frame)]
+        tos.add(x.tos)
+        head = ip_header(under("A"), under("B"), len(frame) - 14, x.tos | 3)
+        return [(0, frame[:14] + head + frame[34:])]
+
+    relay = Relay(judge)
+    s = inside(names["C1"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    s.setsockopt(socket.IPPROTO_IP, 13, 1)
+    s.bind(("0.0.0.0", 7000))
+    s.settimeout(10)
+    got = []
+    for t in (0x28 | 2, 0x28):
+        flow = flow_of(0, 1, total=1, tos=t).start()
+        flow.finish()
+        got.append(s.recvmsg(2000, 100)[1][0][2][0])
+    same("marks: outside as inside", tos, {0x2a, 0x28})
+    same("marks: a mark arrives where it may", got, [0x2b, 0x28])
+    settle("marks")
+    relay.finish()
+    s.close()
+    end()
+
+
+def vlan():
+    """Frames with a tag"""
+    pair((0, "A"), (1, "B"))
+    for i in (0, 1):
+        node = "C%d" % i
+        ip(node, "link add link eth0 name v5 mtu 1500 type vlan id 5")
+        ip(node, "link set v5 up")
+        ip(node, "address add 10.5.0.%d/24 dev v5" % (i + 1))
+        ip(node, "neighbour replace 10.5.0.%d lladdr %s nud permanent dev v5" % (2 - i, mac(1 - i)))
+    sink = Sink("C1")
+    flow = Datagrams("C0", "10.5.0.2", total=500).start()
+    flow.finish()
+    arrive("vlan", [sink], [flow])
+    sink.finish()
+    end()
+
+
+def flood():
+    """What is for all is copied to each host."""
+    zbed.count += 1
+    for h in "ABD":
+        host(h, "")
+    cable("A", "B")
+    cable("A", "D")
+    for h in "BD":
+        route("A", h, h)
+        route(h, "A", "A")
+        tunnel(h, ["A"], "A", fabric=False)
+    ip("A", "link add zf0 type zbridge id %d local %s" % (ID, under("A")))
+    ip("A", "link set zf0 mtu 1500 master zs0 up")
+    for h in "BD":
+        run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst %s" % (names["A"], under(h)))
+    for i, h in enumerate("ABD"):
+        container(i, h)
+    know()
+    sinks = [Sink("C1"), Sink("C2")]
+    flow = Datagrams("C0", "10.0.0.255", total=100, pace=0.001).start()
+    flow.finish()
+    wait_until(lambda: all(s.of(flow) == 100 for s in sinks), "all arrive")
+    same("flood: each host gets each once, in order", [(s.whole(flow), s.disorder) for s in sinks], [(True, 0)] * 2)
+    settle("flood")
+    same("flood: one copy for each", zf("A")["taken"], 200)
+    for x in sinks:
+        x.finish()
+    end()
+
+
+def commands():
+    """What an operator types, rightly and wrongly"""
+    pair((0, "A"), (1, "B"))
+    for command, words in (
+            ("ip link add zf1 type zbridge local 192.168.7.1", "needs a network (id)"),
+            ("ip link add zf1 type zbridge id 7", "needs one address of this host (local)"),
+            ("ip link add zf1 type zbridge id 16777216 local 192.168.7.1", "range"),
+            ("ip link add zf1 type zbridge id %d local 192.168.7.1" % ID, "already"),
+            ("ip link add zf1 type zbridge id 7 local 192.168.7.1 buffer 5", "16 to 65536"),
+            ("ip link add zf1 type zbridge id 7 local 192.168.7.1 buffer 64 ask 65", "before the buffer is full"),
+            ("ip link add zf1 type zbridge id 7 local 224.0.0.1x", "is no value of local"),
+            ("ip link add zf1 type zbridge id 7 local 192.168.7.1 color red", 'unknown option "color"'),
+            ("ip link set zf0 type zbridge id 8", "stay as they are"),
+            ("ip link set z0 type zswitch_slave fabric on", "fabric of a port is for wires"),
+            ("bridge fdb append 02:00:00:00:00:09 dev zf0 dst fd00::1", "another family"),
+            ("bridge fdb append 02:00:00:00:00:09 dev zf0 dst 224.0.0.1", "one host's address"),
+            ("bridge fdb append 02:00:00:00:00:09 dev zf0 dst 192.168.7.2 vni 43", "vni must be the tunnel's id"),
+            ("bridge fdb append 02:00:00:00:00:09 dev zf0 dst 192.168.7.2 port 4789", "UDP port"),
+            ("bridge fdb append 01:00:5e:00:00:09 dev zf0 dst 192.168.7.2", "one vNIC's"),
+            ("bridge fdb append %s dev zf0 dst 192.168.7.2" % mac(1), "File exists"),
+            ("bridge fdb del 02:00:00:00:00:09 dev zf0 dst 192.168.7.2", "No such file")):
+        said = refused(command, "A")
+        check("refused: " + command, said is not None and words in said, said)
+    run("bridge -n %s fdb append 02:00:00:00:00:09 dev zf0 dst 192.168.7.2 vni %d port %d" % (names["A"], ID, PORT))
+    run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst 192.168.7.9" % names["A"])
+    shown = {(e["mac"], e["dst"]) for e in json.loads(run("bridge -j -n %s fdb show dev zf0" % names["A"])) if "dst" in e}
+    same("shown: addresses", shown, {("02:00:00:00:00:09", "192.168.7.2"), (mac(1), "192.168.7.2"),
+                                     ("00:00:00:00:00:00", "192.168.7.2"), ("00:00:00:00:00:00", "192.168.7.9")})
+    run("bridge -n %s fdb del 02:00:00:00:00:09 dev zf0" % names["A"])
+    run("bridge -n %s fdb del 00:00:00:00:00:00 dev zf0 dst 192.168.7.9" % names["A"])
+    same("shown: one host less, one address less", run("bridge -n %s fdb show dev zf0" % names["A"]).count("dst"), 2)
+    shown = ip("A", "-d -s link show zf0")
+    check("shown: people see options and counters", all(w in shown for w in ("zbridge local 192.168.7.1 dev wB dstport 13142 id 42",
+          "learning on", "flows ", "taken ")) and "drop_" not in shown.split("taken")[1], shown)
+    ip("A", "link set zf0 type zbridge buffer 300 ask 100 ttl 9 learning off spread on memory 2000000")
+    shown = ip("A", "-d link show zf0")
+    check("shown: what was changed", "buffer 300 ask 100 memory 2000000 ttl 9 learning off spread on" in shown, shown)
+    end()
+
+
+def gone():
+    """Tunnels go down and away, and hosts with them, while frames flow."""
+    pair((0, "A"), (1, "B"))
+    sinks = [Sink("C1"), Sink("C0")]
+    flows = [Datagrams("C0", addr(1), pace=0.0002).start(), Datagrams("C1", addr(0), pace=0.0002).start()]
+    for n in range(5):
+        time.sleep(0.1)
+        ip("A", "link set zf0 down")
+        time.sleep(0.05)
+        ip("A", "link set zf0 up")
+    wait_until(lambda n=[s.of(f) for s, f in zip(sinks, flows)]: all(s.of(f) > m + 50 for s, f, m in zip(sinks, flows, n)),
+               "frames arrive again", 30)
+    ip("A", "link set zf0 nomaster")
+    time.sleep(0.05)
+    ip("A", "link del zf0")
+    same("gone: no frame comes twice, or behind a later one", [s.disorder for s in sinks], [0, 0])
+    for x in flows:
+        x.finish(now=True)
+    for x in sinks:
+        x.finish()
+    flow = Datagrams("C1", addr(0), pace=0.0002).start()
+    time.sleep(0.05)
+    # With the namespaces
+    threading.Timer(0.05, lambda: subprocess.run(["ip", "netns", "del", names["B"]], check=False)).start()
+    time.sleep(0.3)
+    flow.finish(now=True)
+    end()
+
+
+def unload():
+    check("unload: the module goes", not subprocess.run(["modprobe", "-r", "zbridge"], check=False).returncode)
+
+
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, restart, dead, closed, forged, strangers, marks, vlan, flood,
+         commands, gone, unload)
+PLAN = 91 if VIRTUAL else 89
+
+
+def failing():
+    for h in hosts():
+        say("%s: %s" % (h, {k: v for k, v in zf(h).items() if v}))
+        for dev in [d["ifname"] for d in json.loads(ip(h, "-j link show master zs0"))]:
+            say("%s %s: %s" % (h, dev, {k: v for k, v in port(dev, h).items() if v}))
+
+
+def main():
+    chosen = run_parts(PARTS, PLAN, end, failing)
+    return verdict(PARTS, chosen, PLAN)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

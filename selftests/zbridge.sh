@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# zBridge: the reliable tunnel between switches; see zbridge.py.
+# PARTS=REGEX runs some of it.
+
+. "$(dirname "$0")/lib.sh"
+
+require_program python3 tc bridge
+require_module zswitch zvnic sch_cee netwire zbridge
+rm -rf "$TMP"
+SEED=$SEED exec python3 "$(dirname "$0")/zbridge.py"

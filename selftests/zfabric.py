@@ -7,11 +7,13 @@
 # Where time is virtual the rates are exact; elsewhere what would hang on the machine's
 # speed is not asked.
 
+import errno
+import socket
 import sys
 import time
 
-from sch_cee import run_parts, verdict
-from sch_ndp import check, run, same, say, wait_until
+from sch_cee import run_parts, sysctl, verdict
+from sch_ndp import check, inside, run, same, say, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, build, cee, container, destroy, drops,
                   ip, mac, names, neighbours, port, qdisc_drops, rate_of, refused, settle, switch)
 from zvtap import TAKEN, end, plug, vm
@@ -298,6 +300,42 @@ def mixed():
     destroy()
 
 
+def told(i, family, to, kind=socket.SOCK_DGRAM):
+    """What C<i>'s socket is told about what it sends"""
+    s = inside(names["C%d" % i], lambda: socket.socket(family, kind))
+    s.settimeout(5)
+    try:
+        s.connect((to, 7000))
+        s.send(b"x" * 1400)
+        s.recv(10)
+    except OSError as e:
+        return type(e).__name__ if e.errno is None else errno.errorcode[e.errno]
+    finally:
+        s.close()
+    return None
+
+
+def refused_by_icmp(send):
+    """Nobody may send to C1, and is told so if the switch says that, but not for ever."""
+    for i in (1, 2):
+        node = "C%d" % i
+        sysctl(node, "ipv6/conf/eth0/disable_ipv6", 0)
+        ip(node, "-6 address add fd00::%d/64 dev eth0 nodad" % i)
+        ip(node, "-6 neighbour replace fd00::%d lladdr %s nud permanent dev eth0" % (3 - i, mac(3 - i)))
+    same("policy: silent by default", told(2, socket.AF_INET, addr(1)), "TimeoutError")
+    ip("S", "link set zs0 type zswitch refuse icmp")
+    same("policy: datagrams, a connection, IPv6 are refused with a word",
+         [told(2, socket.AF_INET, addr(1)), told(2, socket.AF_INET, addr(1), socket.SOCK_STREAM), told(2, socket.AF_INET6, "fd00::1")],
+         ["EHOSTUNREACH", "EHOSTUNREACH", "EACCES"])
+    before = port("z1")["copies"]
+    for _ in range(8):
+        send(2, addr(1))
+    answers = port("z1")["copies"] - before
+    check("policy: 160 datagrams at once are told %d times" % answers, not VIRTUAL or answers <= 100, answers)
+    ip("S", "link set zs0 type zswitch refuse silent")
+    same("policy: silent again", told(2, socket.AF_INET, addr(1)), "TimeoutError")
+
+
 def policy():
     """Who may send to whom."""
     build("fabric on")
@@ -324,6 +362,7 @@ def policy():
     same("policy: a broadcast does not get there", sinks[1].of(flood), 0)
     ip("S", "link set z1 type zswitch_slave allow none")
     same("policy: nobody may", (port("z1")["allow"], [send(i, addr(1)) for i in (0, 2, 3)]), ("none", [20] * 3))
+    refused_by_icmp(send)
     ip("S", "link set z1 type zswitch_slave allow zs0,z0")
     sinks.pop(0).finish()
     run("ip netns del " + names.pop("C0"))
@@ -368,7 +407,7 @@ def refusals():
 
 PARTS = (victim, machine, stalled, weights, switched, gone, given_up, segments, mixed, policy, refusals)
 # Results there will be
-PLAN = 50 if VIRTUAL else 49
+PLAN = 54 if VIRTUAL else 53
 
 
 def what_ports_say():

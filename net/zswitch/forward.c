@@ -102,6 +102,27 @@ static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f)
 	zsw_enqueue(out, f);
 }
 
+/* A policy is against it, and the sender may be told so. */
+static void zsw_refuse(struct zswitch_port *out, const struct zsw_frame *f)
+{
+	struct zsw_frame answer = { .in = out, .txq = -1, .vid = f->vid };
+	enum zswitch_stat reason;
+
+	answer.skb = zsw_icmp_answer(f->in, f->skb);
+	zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
+	if (!answer.skb)
+		return;
+	/* As a copy of a flood it needs no credit, and does not wait for long. */
+	zsw_count(out, ZSWITCH_STAT_COPIES, 1);
+	reason = zsw_bill_open(&answer);
+	if (reason) {
+		zsw_drop(out, answer.skb, reason);
+		return;
+	}
+	zsw_deliver(f->in, &answer);
+	zsw_bill_put(out, answer.bill);
+}
+
 static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	if (out == f->in)
@@ -109,7 +130,7 @@ static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f)
 	else if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
 		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_VLAN);
 	else if (!zsw_policy_may(f->in, out))
-		zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
+		zsw_refuse(out, f);
 	else
 		zsw_deliver(out, f);
 }

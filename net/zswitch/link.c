@@ -60,6 +60,7 @@ static const struct nla_policy zsw_policy[IFLA_ZSWITCH_MAX + 1] = {
 	[IFLA_ZSWITCH_FABRIC]		= NLA_POLICY_MAX(NLA_U8, 1),
 	[IFLA_ZSWITCH_RXQ]		= { .type = NLA_U32 },
 	[IFLA_ZSWITCH_UNASKED]		= { .type = NLA_U32 },
+	[IFLA_ZSWITCH_REFUSE_ICMP]	= NLA_POLICY_MAX(NLA_U8, 1),
 	[IFLA_ZSWITCH_FDB_COUNT]	= { .type = NLA_REJECT },
 	[IFLA_ZSWITCH_STATS]		= { .type = NLA_REJECT },
 };
@@ -146,6 +147,7 @@ static int zsw_parse(struct zsw_config *cfg, struct nlattr *data[],
 	zsw_parse_flag(&cfg->wire_lossless, data[IFLA_ZSWITCH_WIRE]);
 	zsw_parse_flag(&cfg->vlan_filtering, data[IFLA_ZSWITCH_VLAN_FILTERING]);
 	zsw_parse_flag(&cfg->fabric, data[IFLA_ZSWITCH_FABRIC]);
+	zsw_parse_flag(&cfg->refuse_icmp, data[IFLA_ZSWITCH_REFUSE_ICMP]);
 	if (cfg->fabric && !cfg->virtual_lossless) {
 		NL_SET_ERR_MSG(extack, "fabric needs virtual lossless");
 		return -EINVAL;
@@ -257,7 +259,7 @@ static int zsw_changelink(struct net_device *dev, struct nlattr *tb[], struct nl
 
 static size_t zsw_get_size(const struct net_device *dev)
 {
-	return 4 * nla_total_size(sizeof(u8)) +
+	return 5 * nla_total_size(sizeof(u8)) +
 	       (ARRAY_SIZE(zsw_options) + 1) * nla_total_size(sizeof(u32)) + zsw_stats_size();
 }
 
@@ -273,6 +275,7 @@ static int zsw_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	    nla_put_u8(skb, IFLA_ZSWITCH_WIRE, zsw->cfg.wire_lossless) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_VLAN_FILTERING, zsw->cfg.vlan_filtering) ||
 	    nla_put_u8(skb, IFLA_ZSWITCH_FABRIC, zsw->cfg.fabric) ||
+	    nla_put_u8(skb, IFLA_ZSWITCH_REFUSE_ICMP, zsw->cfg.refuse_icmp) ||
 	    nla_put_u32(skb, IFLA_ZSWITCH_FDB_COUNT, zsw_fdb_count(zsw)))
 		return -EMSGSIZE;
 	return zsw_put_stats(skb, IFLA_ZSWITCH_STATS, ZSWITCH_STAT_PAD, zsw->host);

@@ -114,6 +114,8 @@ struct zswitch_port *zsw_port_new(struct zswitch *zsw, struct net_device *dev,
 	port->weight = 1;
 	port->learning = true;
 	port->flood = true;
+	ratelimit_state_init(&port->refusals, HZ, ZSW_REFUSALS);
+	ratelimit_set_flags(&port->refusals, RATELIMIT_MSG_ON_RELEASE);
 	zsw_vlans_init(&port->vlans);
 	zsw_output_init(port);
 	zsw_fabric_init(port);

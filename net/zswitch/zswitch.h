@@ -31,6 +31,7 @@
 #include <linux/hashtable.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <linux/ratelimit.h>
 #include <linux/rhashtable.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
@@ -53,6 +54,9 @@
 
 /* Each pair of ports may take a struct zsw_voq. */
 #define ZSW_PORTS_MAX	512
+
+/* ICMP messages to a port in a second, about frames that may not be sent */
+#define ZSW_REFUSALS	100
 
 /* Numbers of ports, the host's among them */
 #define ZSW_SLOTS	(ZSW_PORTS_MAX + 1)
@@ -79,6 +83,7 @@ enum zsw_class {
  * @wire_lossless:	senders beyond wires are paused
  * @vlan_filtering:	ports belong to VLANs
  * @fabric:	frames between ports of this machine need credit, and by wires that say so
+ * @refuse_icmp: who may not send to a port is told so
  * @rxq:	how much a port has to give
  * @unasked:	credits that may be sent to a vNIC of another host without an ask
  * @limit:	bytes of an input and priority
@@ -93,6 +98,7 @@ struct zsw_config {
 	bool	wire_lossless;
 	bool	vlan_filtering;
 	bool	fabric;
+	bool	refuse_icmp;
 	u32	rxq;
 	u32	unasked;
 	u32	limit;
@@ -153,6 +159,7 @@ struct zsw_window {
  * @closed:	only those of @allowed may send to it
  * @slot:	its number in the switch; RTNL
  * @allowed:	by number; written under RTNL
+ * @refusals:	ICMP messages to who sends by it
  * @cee:	a wire whose qdisc pulls
  * @source:	what it pulls from
  * @used:	input: bytes that wait, of each priority; of frames that no socket pays for,
@@ -201,6 +208,7 @@ struct zswitch_port {
 	bool			closed;
 	u16			slot;
 	DECLARE_BITMAP(allowed, ZSW_SLOTS);
+	struct ratelimit_state	refusals;
 	bool			cee;
 	struct cee_source	source;
 	atomic_t		used[ZSWITCH_PRIOS];
@@ -325,6 +333,9 @@ int zsw_policy_set(struct zswitch_port *port, const struct nlattr *attr,
 		   struct netlink_ext_ack *extack);
 size_t zsw_policy_size(const struct zswitch *zsw);
 int zsw_policy_put(struct sk_buff *skb, const struct zswitch_port *port);
+
+/* refuse.c */
+struct sk_buff *zsw_icmp_answer(struct zswitch_port *in, const struct sk_buff *skb);
 
 /* fdb.c */
 int zsw_fdb_init(struct zswitch *zsw);

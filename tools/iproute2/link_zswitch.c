@@ -44,6 +44,8 @@ static const struct {
 	  "ports belong to VLANs (off)" },
 	{ "fabric", "on", "off", IFLA_ZSWITCH_FABRIC,
 	  "frames between ports of this machine, and by wires with fabric, need credit (off)" },
+	{ "refuse", "icmp", "silent", IFLA_ZSWITCH_REFUSE_ICMP,
+	  "who may not send to a port (allow) is told so, or not (silent)" },
 };
 
 static void print_explain(FILE *f)

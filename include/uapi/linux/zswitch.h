@@ -79,6 +79,8 @@ enum ifla_zswitch {
 	 * half second before it waits for what it asks for
 	 */
 	IFLA_ZSWITCH_UNASKED,
+	/* u8, 1: a frame that IFLA_ZSWITCH_PORT_ALLOW refuses is answered by ICMP */
+	IFLA_ZSWITCH_REFUSE_ICMP,
 	__IFLA_ZSWITCH_MAX,
 };
 

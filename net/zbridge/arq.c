@@ -462,6 +462,17 @@ void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbrid
 }
 
 /**
+ * zbr_arq_sent() - has a flow nothing to send?
+ * @flow:	flow
+ *
+ * Return: all frames were acknowledged.
+ */
+bool zbr_arq_sent(const struct zbr_flow *flow)
+{
+	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending);
+}
+
+/**
  * zbr_arq_quiet() - has a flow nothing to do?
  * @flow:	flow
  *
@@ -469,6 +480,5 @@ void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbrid
  */
 bool zbr_arq_quiet(const struct zbr_flow *flow)
 {
-	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending) &&
-	       skb_queue_empty(&flow->kept);
+	return zbr_arq_sent(flow) && skb_queue_empty(&flow->kept);
 }

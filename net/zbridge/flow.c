@@ -469,8 +469,11 @@ static bool zbr_reopens(const struct zbr_flow *flow, const struct zbr_msg *msg)
 
 static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
-	/* Frames that wait for the answer to our own are to be sent by it, if it lives. */
-	if (!zbr_arq_quiet(flow) || msg->seq != flow->expected || msg->ack != flow->next) {
+	/*
+	 * Frames that wait for the answer to our own are to be sent by it, if it lives.  Early ones
+	 * that are kept were never sent, if all that was sent has come.
+	 */
+	if (!zbr_arq_sent(flow) || msg->seq != flow->expected || msg->ack != flow->next) {
 		zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
 		return;
 	}
@@ -500,8 +503,11 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 		flow->rto = ZBR_RTO;
 		flow->used_at = jiffies;
 	}
+	/* Who has frames that were never sent will never agree again. */
 	if (!zbr_arq_acked(flow, msg->ack)) {
-		zbr_count(zb, ZBRIDGE_STAT_STALE, 1);
+		zbr_arq_tell(flow, ZBR_RST, flow->next, 0);
+		zbr_count(zb, ZBRIDGE_STAT_RESET, 1);
+		zbr_flow_anew(flow);
 		return false;
 	}
 	zbr_arq_go_on(flow);

@@ -370,6 +370,7 @@ void zbr_arq_begin(struct zbr_flow *flow);
 void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg);
 void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count);
 void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbridge_stat reason);
+bool zbr_arq_sent(const struct zbr_flow *flow);
 bool zbr_arq_quiet(const struct zbr_flow *flow);
 
 /* flow.c */

@@ -80,7 +80,7 @@ enum ifla_zbridge {
  * @ZBRIDGE_STAT_NACKS_IN: as NACKS_OUT
  * @ZBRIDGE_STAT_OPENED: flows that were opened
  * @ZBRIDGE_STAT_CLOSED: flows that were idle, and closed
- * @ZBRIDGE_STAT_RESET: flows that the other host did not know any more
+ * @ZBRIDGE_STAT_RESET: flows that the other host did not know any more, or misunderstood
  * @ZBRIDGE_STAT_DEAD: flows whose other host did not answer
  * @ZBRIDGE_STAT_STALE: packets of no flow, or of one as it was before
  * @ZBRIDGE_STAT_DROP_CRC: packets that were damaged

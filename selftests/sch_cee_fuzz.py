@@ -331,7 +331,7 @@ def seeds(kind):
     yield from range(first, first + int(os.environ.get("ROUNDS", 2 if VIRTUAL else 1)))
 
 
-def rounds(kind):
+def rounds(kind, play):
     begin = time.monotonic()
     for number, seed in enumerate(seeds(kind)):
         wrong = play(kind, seed)
@@ -342,15 +342,15 @@ def rounds(kind):
 
 
 def kept():
-    rounds("kept")
+    rounds("kept", play)
 
 
 def counted():
-    rounds("counted")
+    rounds("counted", play)
 
 
 def harsh():
-    rounds("harsh")
+    rounds("harsh", play)
 
 
 PARTS = (kept, counted, harsh)

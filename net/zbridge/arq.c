@@ -31,8 +31,12 @@
 #include <net/ipv6.h>
 #include "zbridge.h"
 
-/* NACKs in answer to one question; what else is missing is found by the next. */
+/*
+ * NACKs in answer to one question, and frames that are looked at for it; what else is missing is
+ * found by the next.
+ */
 #define ZBR_NACKS	16
+#define ZBR_LOOKS	1024
 
 static void zbr_hold(struct zbr_flow *flow, struct sk_buff *skb)
 {
@@ -280,15 +284,18 @@ static void zbr_seen(struct zbr_flow *flow, u32 top)
  */
 void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 {
+	unsigned int nacks = 0, looked = 0;
 	u32 next = flow->expected;
-	unsigned int nacks = 0;
 	struct sk_buff *skb;
 
 	if (end - flow->expected > flow->keep)
 		end = flow->expected;
-	skb_queue_walk(&flow->kept, skb) {
+	for (skb = skb_rb_first(&flow->kept); skb; skb = skb_rb_next(skb)) {
 		if (!zbr_before(next, end) || nacks == ZBR_NACKS)
 			break;
+		/* There is a gap before the first, so one has been named by now. */
+		if (looked++ == ZBR_LOOKS)
+			goto told;
 		if (zbr_before(next, zbr_cb(skb)->seq)) {
 			zbr_tell_nack(flow, next, zbr_cb(skb)->seq);
 			nacks++;
@@ -300,10 +307,21 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 		nacks++;
 	}
 	zbr_seen(flow, end);
+told:
 	if (nacks)
 		return;
 	zbr_count(flow->zb, ZBRIDGE_STAT_ACKS_OUT, 1);
 	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+}
+
+/* The node has the place of the frame's device. */
+static void zbr_unkeep(struct zbr_flow *flow, struct sk_buff *skb)
+{
+	rb_erase(&skb->rbnode, &flow->kept);
+	skb->next = NULL;
+	skb->prev = NULL;
+	skb->dev = flow->zb->dev;
+	zbr_release(flow, skb);
 }
 
 /**
@@ -314,36 +332,36 @@ void zbr_arq_deliver(struct zbr_flow *flow)
 {
 	struct sk_buff *skb;
 
-	while ((skb = skb_peek(&flow->kept)) && zbr_cb(skb)->seq == flow->expected) {
+	while ((skb = skb_rb_first(&flow->kept)) && zbr_cb(skb)->seq == flow->expected) {
 		if (zbr_blocked(flow))
 			break;
-		__skb_unlink(skb, &flow->kept);
-		zbr_release(flow, skb);
+		zbr_unkeep(flow, skb);
 		flow->expected++;
 		zbr_deliver(flow, skb);
 	}
 	zbr_seen(flow, flow->expected);
 }
 
-/* Keep a frame, in order.  Return: why not, or ZBRIDGE_STAT_PAD. */
+/* Keep a frame, by number.  Return: why not, or ZBRIDGE_STAT_PAD. */
 static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff *skb)
 {
-	struct sk_buff *before = skb_peek_tail(&flow->kept);
+	struct rb_node **link = &flow->kept.rb_node, *parent = NULL;
+	u32 other;
 
-	while (before && zbr_before(seq, zbr_cb(before)->seq))
-		before = skb_queue_is_first(&flow->kept, before) ? NULL :
-				skb_queue_prev(&flow->kept, before);
-	if (before && zbr_cb(before)->seq == seq)
-		return ZBRIDGE_STAT_DUPLICATE;
+	while (*link) {
+		parent = *link;
+		other = zbr_cb(rb_to_skb(parent))->seq;
+		if (seq == other)
+			return ZBRIDGE_STAT_DUPLICATE;
+		link = zbr_before(seq, other) ? &parent->rb_left : &parent->rb_right;
+	}
 	if (atomic_read(&flow->zb->memory) > READ_ONCE(flow->zb->cfg.memory))
 		return ZBRIDGE_STAT_DROP_WINDOW;
 	skb_orphan(skb);
 	zbr_hold(flow, skb);
 	zbr_cb(skb)->seq = seq;
-	if (before)
-		__skb_queue_after(&flow->kept, before, skb);
-	else
-		__skb_queue_head(&flow->kept, skb);
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &flow->kept);
 	return ZBRIDGE_STAT_PAD;
 }
 
@@ -375,7 +393,7 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 		return ZBRIDGE_STAT_DROP_WINDOW;
 	if (msg->ce)
 		zbr_mark(skb);
-	if (!ahead && skb_queue_empty(&flow->kept) && !zbr_blocked(flow)) {
+	if (!ahead && RB_EMPTY_ROOT(&flow->kept) && !zbr_blocked(flow)) {
 		flow->expected++;
 		zbr_seen(flow, flow->expected);
 		zbr_deliver(flow, skb);
@@ -462,6 +480,20 @@ void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbrid
 }
 
 /**
+ * zbr_arq_purge_kept() - early frames of a flow are of no use any more
+ * @flow:	flow
+ */
+void zbr_arq_purge_kept(struct zbr_flow *flow)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_rb_first(&flow->kept))) {
+		zbr_unkeep(flow, skb);
+		zbr_drop(flow->zb, skb, ZBRIDGE_STAT_DROP_WINDOW);
+	}
+}
+
+/**
  * zbr_arq_sent() - has a flow nothing to send?
  * @flow:	flow
  *
@@ -480,5 +512,5 @@ bool zbr_arq_sent(const struct zbr_flow *flow)
  */
 bool zbr_arq_quiet(const struct zbr_flow *flow)
 {
-	return zbr_arq_sent(flow) && skb_queue_empty(&flow->kept);
+	return zbr_arq_sent(flow) && RB_EMPTY_ROOT(&flow->kept);
 }

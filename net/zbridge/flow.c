@@ -103,7 +103,7 @@ static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *k
 	spin_lock_init(&flow->lock);
 	__skb_queue_head_init(&flow->unacked);
 	__skb_queue_head_init(&flow->pending);
-	__skb_queue_head_init(&flow->kept);
+	flow->kept = RB_ROOT;
 	INIT_LIST_HEAD(&flow->half_open);
 	INIT_LIST_HEAD(&flow->blocked);
 	hrtimer_setup(&flow->timer, zbr_flow_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
@@ -169,7 +169,7 @@ static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 	zbr_set_state(flow, ZBR_GONE);
 	zbr_arq_purge(flow, &flow->unacked, reason);
 	zbr_arq_purge(flow, &flow->pending, reason);
-	zbr_arq_purge(flow, &flow->kept, ZBRIDGE_STAT_DROP_WINDOW);
+	zbr_arq_purge_kept(flow);
 	zbr_reopen(zb, flow->key.prio);
 	zbr_unblock(flow);
 	/* If it runs, it waits for the lock and finds that the flow is gone. */
@@ -220,7 +220,7 @@ static void zbr_flow_anew(struct zbr_flow *flow)
 	struct zbridge *zb = flow->zb;
 
 	zbr_arq_purge(flow, &flow->unacked, ZBRIDGE_STAT_DROP_RESET);
-	zbr_arq_purge(flow, &flow->kept, ZBRIDGE_STAT_DROP_WINDOW);
+	zbr_arq_purge_kept(flow);
 	if (skb_queue_empty(&flow->pending)) {
 		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
 		return;

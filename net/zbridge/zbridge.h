@@ -28,6 +28,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/rbtree.h>
 #include <linux/rhashtable.h>
 #include <linux/skbuff.h>
 #include <linux/u64_stats_sync.h>
@@ -252,7 +253,7 @@ struct zbr_flow {
 	u32			expected;
 	u32			top;
 	u32			keep;
-	struct sk_buff_head	kept;
+	struct rb_root		kept;
 	struct list_head	half_open;
 	struct list_head	blocked;
 	u8			txq;
@@ -370,6 +371,7 @@ void zbr_arq_begin(struct zbr_flow *flow);
 void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg);
 void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count);
 void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbridge_stat reason);
+void zbr_arq_purge_kept(struct zbr_flow *flow);
 bool zbr_arq_sent(const struct zbr_flow *flow);
 bool zbr_arq_quiet(const struct zbr_flow *flow);
 

@@ -540,7 +540,9 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg,
 				struct sk_buff *skb)
 {
-	flow->heard_at = jiffies;
+	/* Who tells of less than it has acknowledged is as good as silent, unless packets are late. */
+	if (!zbr_before(msg->ack, flow->una))
+		flow->heard_at = jiffies;
 	if (flow->state == ZBR_SYN_SENT) {
 		zbr_receive_synack(flow, msg);
 		return false;

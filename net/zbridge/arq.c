@@ -32,6 +32,12 @@
 #include "zbridge.h"
 
 /*
+ * P, by default: less than the frames that a vNIC gives credit for, or a lost NACK, behind whose gap
+ * no credit comes home, would be found by the clock alone (the thesis has 1024, and 512 credits).
+ */
+#define ZBR_ASK_EACH	64U
+
+/*
  * NACKs in answer to one question, and frames that are looked at for it; what else is missing is
  * found by the next.
  */
@@ -61,7 +67,7 @@ static void zbr_init_msg(const struct zbr_flow *flow, struct zbr_msg *msg, enum 
 
 static u32 zbr_ask_each(const struct zbr_flow *flow)
 {
-	return READ_ONCE(flow->zb->cfg.ask) ?: min(flow->window / 2, 1024U);
+	return READ_ONCE(flow->zb->cfg.ask) ?: min(flow->window / 2, ZBR_ASK_EACH);
 }
 
 /* Sender */

@@ -18,7 +18,7 @@ static const struct {
 	{ "buffer", IFLA_ZBRIDGE_BUFFER,
 	  "frames of a flow without acknowledgment, 16 to 65536 (0: by the speed of dev)" },
 	{ "ask", IFLA_ZBRIDGE_ASK,
-	  "frames after which one is asked for (0: half of buffer, at most 1024)" },
+	  "frames after which one is asked for (0: half of buffer, at most 64)" },
 	{ "memory", IFLA_ZBRIDGE_MEMORY, "bytes that kept frames may take (67108864)" },
 };
 

@@ -46,7 +46,7 @@ enum ifla_zbridge {
 	IFLA_ZBRIDGE_TTL,
 	/* u32, BUF: frames of a flow that may be unacknowledged; 0: by the speed of the device */
 	IFLA_ZBRIDGE_BUFFER,
-	/* u32, P: each so many frames an answer is asked for; 0: half of BUF, at most 1024 */
+	/* u32, P: each so many frames an answer is asked for; 0: half of BUF, at most 64 */
 	IFLA_ZBRIDGE_ASK,
 	/* u32, bytes that frames of all flows may take, sent ones and early ones */
 	IFLA_ZBRIDGE_MEMORY,

@@ -811,7 +811,8 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
  *
  * Context: RCU, bottom halves are off; locks of the caller's that it does not take in
  * its kind's callbacks.
- * Return: frame, its data at the MAC header and its device not set, or NULL.
+ * Return: frame, its data at the MAC header and its device not set, or NULL.  For a remote kind
+ * skb->priority is the one of @prios that it is from.
  */
 struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 {
@@ -828,6 +829,8 @@ struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 		return NULL;
 	zsw_count(port, ZSWITCH_STAT_OUT, 1);
 	zsw_count(port, ZSWITCH_STAT_OUT_BYTES, skb->len);
+	if (port->kind && port->kind->remote)
+		skb->priority = zsw_cb(skb)->prio;
 	memset(skb->cb, 0, sizeof(skb->cb));
 	return skb;
 }

@@ -27,13 +27,14 @@
  * Non-goal: congestion control.  The fabric is lossless, and credit is the rate (fabric.c).
  */
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include "zbridge.h"
 
 /*
- * P, by default: less than the frames that a vNIC gives credit for, or a lost NACK, behind whose gap
- * no credit comes home, would be found by the clock alone (the thesis has 1024, and 512 credits).
+ * P, by default: less than the frames that a vNIC gives credit for, or a lost NACK, behind whose
+ * gap no credit comes home, would be found by the clock alone (the thesis: 1024, and 512 credits).
  */
 #define ZBR_ASK_EACH	64U
 
@@ -44,15 +45,16 @@
 #define ZBR_NACKS	16
 #define ZBR_LOOKS	1024
 
-static void zbr_hold(struct zbr_flow *flow, struct sk_buff *skb)
+/* What has come early has memory of its own, or who sends it could stop this host's senders. */
+static void zbr_hold(struct sk_buff *skb, atomic_t *memory)
 {
 	zbr_cb(skb)->size = skb->truesize;
-	atomic_add(skb->truesize, &flow->zb->memory);
+	atomic_add(skb->truesize, memory);
 }
 
-static void zbr_release(struct zbr_flow *flow, struct sk_buff *skb)
+static void zbr_release(const struct sk_buff *skb, atomic_t *memory)
 {
-	atomic_sub(zbr_cb(skb)->size, &flow->zb->memory);
+	atomic_sub(zbr_cb(skb)->size, memory);
 }
 
 static void zbr_init_msg(const struct zbr_flow *flow, struct zbr_msg *msg, enum zbr_type type)
@@ -126,6 +128,10 @@ static bool zbr_own(struct sk_buff *skb)
 {
 	int lacks = max_t(int, 0, ZBR_HEADROOM - skb_headroom(skb));
 
+	/* Nor memory that somebody may write to: the checksum is made once. */
+	if (skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
+	    (skb_has_shared_frag(skb) && __skb_linearize(skb)))
+		return false;
 	skb_scrub_packet(skb, true);
 	skb_orphan(skb);
 	if ((lacks || skb_cloned(skb)) && pskb_expand_head(skb, lacks, 0, GFP_ATOMIC))
@@ -149,7 +155,7 @@ void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb)
 	}
 	zbr_count(flow->zb, ZBRIDGE_STAT_TAKEN, 1);
 	flow->used_at = jiffies;
-	zbr_hold(flow, skb);
+	zbr_hold(skb, &flow->zb->memory);
 	if (zbr_may_send(flow) && skb_queue_empty(&flow->pending)) {
 		zbr_transmit_new(flow, skb);
 		return;
@@ -203,7 +209,7 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
 	flow->rto = ZBR_RTO;
 	for (; flow->una != ack; flow->una++) {
 		skb = __skb_dequeue(&flow->unacked);
-		zbr_release(flow, skb);
+		zbr_release(skb, &flow->zb->memory);
 		zbr_count(flow->zb, ZBRIDGE_STAT_ACKED, 1);
 		consume_skb(skb);
 	}
@@ -221,11 +227,13 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
  */
 void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
 {
+	u64 now = ktime_get_ns(), rtt = flow->min_rtt ?: jiffies_to_nsecs(ZBR_RTO);
 	struct sk_buff *skb, *last = NULL;
-	u64 now = ktime_get_ns();
 
 	skb_queue_walk(&flow->unacked, skb) {
-		if (zbr_cb(skb)->seq - seq >= count || now - zbr_cb(skb)->sent < flow->min_rtt)
+		if (!zbr_before(zbr_cb(skb)->seq, seq + count) || zbr_nic_is_full(flow))
+			break;
+		if (zbr_before(zbr_cb(skb)->seq, seq) || now - zbr_cb(skb)->sent < rtt)
 			continue;
 		if (last)
 			zbr_transmit(flow, last, false);
@@ -271,6 +279,12 @@ void zbr_arq_ask(struct zbr_flow *flow)
 
 /* Receiver */
 
+static void zbr_tell_ack(struct zbr_flow *flow)
+{
+	zbr_count(flow->zb, ZBRIDGE_STAT_ACKS_OUT, 1);
+	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+}
+
 static void zbr_tell_nack(struct zbr_flow *flow, u32 from, u32 to)
 {
 	zbr_count(flow->zb, ZBRIDGE_STAT_NACKS_OUT, 1);
@@ -299,7 +313,7 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 	for (skb = skb_rb_first(&flow->kept); skb; skb = skb_rb_next(skb)) {
 		if (!zbr_before(next, end) || nacks == ZBR_NACKS)
 			break;
-		/* There is a gap before the first, so one has been named by now. */
+		/* What waits for the switch alone needs no NACK. */
 		if (looked++ == ZBR_LOOKS)
 			goto told;
 		if (zbr_before(next, zbr_cb(skb)->seq)) {
@@ -316,8 +330,9 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 told:
 	if (nacks)
 		return;
-	zbr_count(flow->zb, ZBRIDGE_STAT_ACKS_OUT, 1);
-	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+	/* What waits for the switch is acknowledged when it has gone there. */
+	flow->owed = !RB_EMPTY_ROOT(&flow->kept);
+	zbr_tell_ack(flow);
 }
 
 /* The node has the place of the frame's device. */
@@ -327,7 +342,7 @@ static void zbr_unkeep(struct zbr_flow *flow, struct sk_buff *skb)
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = flow->zb->dev;
-	zbr_release(flow, skb);
+	zbr_release(skb, &flow->zb->early);
 }
 
 /**
@@ -340,12 +355,16 @@ void zbr_arq_deliver(struct zbr_flow *flow)
 
 	while ((skb = skb_rb_first(&flow->kept)) && zbr_cb(skb)->seq == flow->expected) {
 		if (zbr_blocked(flow))
-			break;
+			return;
 		zbr_unkeep(flow, skb);
 		flow->expected++;
 		zbr_deliver(flow, skb);
 	}
 	zbr_seen(flow, flow->expected);
+	if (flow->owed) {
+		flow->owed = false;
+		zbr_tell_ack(flow);
+	}
 }
 
 /* Keep a frame, by number.  Return: why not, or ZBRIDGE_STAT_PAD. */
@@ -361,10 +380,12 @@ static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff
 			return ZBRIDGE_STAT_DUPLICATE;
 		link = zbr_before(seq, other) ? &parent->rb_left : &parent->rb_right;
 	}
-	if (atomic_read(&flow->zb->memory) > READ_ONCE(flow->zb->cfg.memory))
+	/* The one that the others wait for makes room. */
+	if (seq != flow->expected &&
+	    atomic_read(&flow->zb->early) > READ_ONCE(flow->zb->cfg.memory))
 		return ZBRIDGE_STAT_DROP_WINDOW;
 	skb_orphan(skb);
-	zbr_hold(flow, skb);
+	zbr_hold(skb, &flow->zb->early);
 	zbr_cb(skb)->seq = seq;
 	rb_link_node(&skb->rbnode, parent, link);
 	rb_insert_color(&skb->rbnode, &flow->kept);
@@ -375,12 +396,19 @@ static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff
 static void zbr_mark(struct sk_buff *skb)
 {
 	__be16 proto = ((const struct ethhdr *)skb->data)->h_proto;
-	unsigned int len = proto == htons(ETH_P_IP) ? sizeof(struct iphdr) :
-			   proto == htons(ETH_P_IPV6) ? sizeof(struct ipv6hdr) : 0;
+	unsigned int at = ETH_HLEN, len;
 
-	if (!len || !pskb_may_pull(skb, ETH_HLEN + len) || skb_ensure_writable(skb, ETH_HLEN + len))
+	if (eth_type_vlan(proto)) {
+		if (!pskb_may_pull(skb, VLAN_ETH_HLEN))
+			return;
+		proto = ((const struct vlan_ethhdr *)skb->data)->h_vlan_encapsulated_proto;
+		at = VLAN_ETH_HLEN;
+	}
+	len = proto == htons(ETH_P_IP) ? sizeof(struct iphdr) :
+	      proto == htons(ETH_P_IPV6) ? sizeof(struct ipv6hdr) : 0;
+	if (!len || !pskb_may_pull(skb, at + len) || skb_ensure_writable(skb, at + len))
 		return;
-	skb_set_network_header(skb, ETH_HLEN);
+	skb_set_network_header(skb, at);
 	if (proto == htons(ETH_P_IP))
 		IP_ECN_set_ce(ip_hdr(skb));
 	else
@@ -480,7 +508,7 @@ void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbrid
 	while ((skb = __skb_dequeue(queue))) {
 		if (queue == &flow->pending)
 			atomic_sub(skb->len, &flow->zb->room[flow->key.prio].pending);
-		zbr_release(flow, skb);
+		zbr_release(skb, &flow->zb->memory);
 		zbr_drop(flow->zb, skb, reason);
 	}
 }
@@ -500,17 +528,6 @@ void zbr_arq_purge_kept(struct zbr_flow *flow)
 }
 
 /**
- * zbr_arq_sent() - has a flow nothing to send?
- * @flow:	flow
- *
- * Return: all frames were acknowledged.
- */
-bool zbr_arq_sent(const struct zbr_flow *flow)
-{
-	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending);
-}
-
-/**
  * zbr_arq_quiet() - has a flow nothing to do?
  * @flow:	flow
  *
@@ -518,5 +535,6 @@ bool zbr_arq_sent(const struct zbr_flow *flow)
  */
 bool zbr_arq_quiet(const struct zbr_flow *flow)
 {
-	return zbr_arq_sent(flow) && RB_EMPTY_ROOT(&flow->kept);
+	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending) &&
+	       RB_EMPTY_ROOT(&flow->kept);
 }

@@ -54,6 +54,18 @@ static bool zbr_is_full(const struct zbridge *zb, unsigned int prio, unsigned in
 	       atomic_read(&zb->memory) > READ_ONCE(zb->cfg.memory);
 }
 
+/**
+ * zbr_nic_is_full() - have the queues of this host's NIC enough of a flow's priority?
+ * @flow:	flow
+ *
+ * Context: any.
+ * Return: they have.
+ */
+bool zbr_nic_is_full(const struct zbr_flow *flow)
+{
+	return zbr_queued(&flow->zb->room[flow->key.prio]) > ZBR_QUEUED;
+}
+
 /* After a frame of a priority was taken: is there room for one more? */
 static void zbr_close_if_full(struct zbridge *zb, unsigned int prio)
 {
@@ -99,11 +111,17 @@ static void zbr_write_space(struct sock *sk)
 
 static void zbr_accounts_exit(struct zbridge *zb)
 {
+	struct socket *account;
 	int i;
 
-	for (i = 0; i < ZBR_PRIOS; i++)
-		if (zb->room[i].account)
-			rcu_assign_sk_user_data(zb->room[i].account->sk, NULL);
+	/* The accounts outlive this module, while packets stand in queues. */
+	for (i = 0; i < ZBR_PRIOS; i++) {
+		account = zb->room[i].account;
+		if (!account)
+			continue;
+		WRITE_ONCE(account->sk->sk_write_space, zb->room[i].write_space);
+		rcu_assign_sk_user_data(account->sk, NULL);
+	}
 	synchronize_net();
 	for (i = 0; i < ZBR_PRIOS; i++)
 		if (zb->room[i].account)
@@ -126,6 +144,7 @@ static int zbr_accounts_init(struct zbridge *zb)
 			zbr_accounts_exit(zb);
 			return err;
 		}
+		room->write_space = room->account->sk->sk_write_space;
 		room->account->sk->sk_write_space = zbr_write_space;
 		rcu_assign_sk_user_data(room->account->sk, room);
 	}
@@ -164,12 +183,12 @@ static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 /* From the switch: segments are made here, and checksums, as by a driver's qdisc. */
 static void zbr_send_pulled(struct zbridge *zb, struct sk_buff *skb)
 {
-	unsigned int prio = cee_source_classify(NULL, NULL, skb);
+	/* As the switch has it: that of a wire it came in by may have its own classes. */
+	unsigned int prio = skb->priority;
 	struct sk_buff *next;
 	bool again = false;
 
 	skb->dev = zb->dev;
-	skb->priority = prio;
 	skb = validate_xmit_skb_list(skb, zb->dev, &again);
 	for (; skb; skb = next) {
 		next = skb->next;
@@ -186,7 +205,8 @@ static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
 
 	if (skb->len < ETH_HLEN || !pskb_may_pull(skb, ETH_HLEN)) {
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
-	} else if (zbr_is_full(zb, prio, 1)) {
+	} else if (zbr_udp_is_sending() || zbr_is_full(zb, prio, 1)) {
+		/* The first: a device upon this one carries its packets, with a flow's lock. */
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_FULL);
 	} else {
 		skb->priority = prio;
@@ -509,6 +529,11 @@ static int zbr_fdb_dst(struct zbridge *zb, struct nlattr *tb[], struct in6_addr 
 		NL_SET_ERR_MSG(extack, "a tunnel's address has a host (dst), and no via or vlan");
 		return -EOPNOTSUPP;
 	}
+	if ((tb[NDA_VNI] && nla_len(tb[NDA_VNI]) != sizeof(u32)) ||
+	    (tb[NDA_PORT] && nla_len(tb[NDA_PORT]) != sizeof(__be16))) {
+		NL_SET_ERR_MSG(extack, "vni or port is of another size");
+		return -EINVAL;
+	}
 	if (tb[NDA_VNI] && nla_get_u32(tb[NDA_VNI]) != zb->cfg.id) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[NDA_VNI], "vni must be the tunnel's id");
 		return -EINVAL;
@@ -521,16 +546,16 @@ static int zbr_fdb_dst(struct zbridge *zb, struct nlattr *tb[], struct in6_addr 
 		NL_SET_ERR_MSG(extack, "which host? (dst)");
 		return -EINVAL;
 	}
-	if (nla_len(dst) == sizeof(struct in_addr))
-		ipv6_addr_set_v4mapped(nla_get_in_addr(dst), host);
-	else if (nla_len(dst) == sizeof(struct in6_addr))
-		*host = nla_get_in6_addr(dst);
 	if (nla_len(dst) != (zbr_udp_is_ip4(&zb->cfg.local) ? sizeof(struct in_addr) :
 							   sizeof(struct in6_addr))) {
 		NL_SET_ERR_MSG_ATTR(extack, dst,
 				    "dst is of another family than the tunnel's local");
 		return -EAFNOSUPPORT;
 	}
+	if (nla_len(dst) == sizeof(struct in_addr))
+		ipv6_addr_set_v4mapped(nla_get_in_addr(dst), host);
+	else
+		*host = nla_get_in6_addr(dst);
 	if (ipv6_addr_is_multicast(host) || ipv6_addr_any(host) ||
 	    (zbr_udp_is_ip4(host) && ipv4_is_multicast(host->s6_addr32[3]))) {
 		NL_SET_ERR_MSG_ATTR(extack, dst, "dst must be one host's address");

@@ -209,8 +209,11 @@ static void zbr_fdb_age(struct zbridge *zb)
  */
 void zbr_fdb_learn(struct zbridge *zb, const u8 *addr, const struct in6_addr *host)
 {
-	struct zbr_fdb_entry *e = zbr_fdb_find(zb, addr);
+	struct zbr_fdb_entry *e;
 
+	if (!READ_ONCE(zb->cfg.learning))
+		return;
+	e = zbr_fdb_find(zb, addr);
 	if (e && (e->is_static || ipv6_addr_equal(&e->host, host))) {
 		if (time_after(jiffies, READ_ONCE(e->used)))
 			WRITE_ONCE(e->used, jiffies);

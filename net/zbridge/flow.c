@@ -140,10 +140,11 @@ static void zbr_set_half_open(struct zbr_flow *flow, bool half_open)
 	struct zbridge *zb = flow->zb;
 
 	spin_lock(&zb->lock);
-	if (half_open)
-		list_add_tail(&flow->half_open, &zb->half_open);
-	else
+	/* One that this end has begun as well has frames of its own. */
+	if (!half_open)
 		list_del_init(&flow->half_open);
+	else if (skb_queue_empty(&flow->pending))
+		list_add_tail(&flow->half_open, &zb->half_open);
 	spin_unlock(&zb->lock);
 	atomic_add(half_open ? 1 : -1, &zb->num_half_open);
 }
@@ -161,6 +162,18 @@ static void zbr_set_state(struct zbr_flow *flow, enum zbr_state state)
 	flow->state = state;
 }
 
+/*
+ * The timer may have run while the flow was ended, and be queued again behind our back.  It finds
+ * that the flow is gone.
+ */
+static void zbr_flow_free(struct rcu_head *rcu)
+{
+	struct zbr_flow *flow = container_of(rcu, struct zbr_flow, rcu);
+
+	hrtimer_cancel(&flow->timer);
+	kfree(flow);
+}
+
 /* A flow is forgotten, and its frames are lost.  Context: its lock. */
 static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 {
@@ -172,14 +185,12 @@ static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 	zbr_arq_purge_kept(flow);
 	zbr_reopen(zb, flow->key.prio);
 	zbr_unblock(flow);
-	/* If it runs, it waits for the lock and finds that the flow is gone. */
-	hrtimer_try_to_cancel(&flow->timer);
 	rhashtable_remove_fast(&zb->flows, &flow->by_key, zbr_flows_params);
 	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);
 	dst_release(flow->dst);
 	flow->dst = NULL;
 	atomic_dec(&zb->num_flows);
-	kfree_rcu(flow, rcu);
+	call_rcu(&flow->rcu, zbr_flow_free);
 }
 
 /* Repeat what an end in this state has to say. */
@@ -241,7 +252,8 @@ static void zbr_flow_anew(struct zbr_flow *flow)
 
 static bool zbr_flow_waits(const struct zbr_flow *flow)
 {
-	return flow->state != ZBR_OPEN || !skb_queue_empty(&flow->unacked);
+	return flow->state != ZBR_OPEN || !skb_queue_empty(&flow->unacked) ||
+	       !RB_EMPTY_ROOT(&flow->kept);
 }
 
 /* Has this end to go on asking?  Where the other one has begun it will. */
@@ -469,17 +481,18 @@ static bool zbr_reopens(const struct zbr_flow *flow, const struct zbr_msg *msg)
 
 static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
-	/*
-	 * Frames that wait for the answer to our own are to be sent by it, if it lives.  Early ones
-	 * that are kept were never sent, if all that was sent has come.
-	 */
-	if (!zbr_arq_sent(flow) || msg->seq != flow->expected || msg->ack != flow->next) {
+	/* Early frames that are kept were never sent, if all that was sent has come. */
+	bool agrees = skb_queue_empty(&flow->unacked) && msg->seq == flow->expected &&
+		      msg->ack == flow->next;
+
+	/* Where both ask to close neither can be held back by frames that wait for the answer. */
+	if (!agrees || (flow->state != ZBR_CLOSING && !skb_queue_empty(&flow->pending))) {
 		zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
 		return;
 	}
 	zbr_arq_tell(flow, ZBR_CLOSED, flow->next, 0);
 	zbr_count(flow->zb, ZBRIDGE_STAT_CLOSED, 1);
-	zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
+	zbr_flow_anew(flow);
 }
 
 /* RST, CLOSED: the other end has forgotten the flow. */
@@ -540,7 +553,7 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg,
 				struct sk_buff *skb)
 {
-	/* Who tells of less than it has acknowledged is as good as silent, unless packets are late. */
+	/* Who tells of less than it has acknowledged is silent, or the packet is late. */
 	if (!zbr_before(msg->ack, flow->una))
 		flow->heard_at = jiffies;
 	if (flow->state == ZBR_SYN_SENT) {

@@ -221,7 +221,8 @@ static int zbr_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	    nla_put_u32(skb, IFLA_ZBRIDGE_ASK, cfg->ask) ||
 	    nla_put_u32(skb, IFLA_ZBRIDGE_MEMORY, cfg->memory) ||
 	    nla_put_u32(skb, IFLA_ZBRIDGE_FLOWS, atomic_read(&zb->num_flows)) ||
-	    nla_put_u32(skb, IFLA_ZBRIDGE_USED, atomic_read(&zb->memory)))
+	    nla_put_u32(skb, IFLA_ZBRIDGE_USED,
+			atomic_read(&zb->memory) + atomic_read(&zb->early)))
 		return -EMSGSIZE;
 	return zbr_put_stats(skb, zb);
 }
@@ -255,6 +256,8 @@ static void __exit zbr_module_exit(void)
 {
 	rtnl_link_unregister(&zbr_link_ops);
 	zswitch_unregister_kind(&zbr_kind);
+	/* zbr_flow_free() */
+	rcu_barrier();
 }
 
 module_init(zbr_module_init);

@@ -63,7 +63,7 @@
  * @ttl:	of packets, or 0
  * @buffer:	BUF, or 0
  * @ask:	P, or 0
- * @memory:	bytes
+ * @memory:	bytes, of frames that are sent, and as many of those that have come early
  */
 struct zbr_config {
 	u32		id;
@@ -87,12 +87,14 @@ struct zbr_stats {
  * struct zbr_room - what frames of a priority take
  * @zb:		tunnel
  * @account:	is charged for packets in the queues of this host's NIC
+ * @write_space:	of @account, before it told us
  * @pending:	bytes that wait for their flow's buffer
  * @prio:	priority
  */
 struct zbr_room {
 	struct zbridge	*zb;
 	struct socket	*account;
+	void		(*write_space)(struct sock *sk);
 	atomic_t	pending;
 	u8		prio;
 };
@@ -110,7 +112,8 @@ struct zbr_port;
  * @napi:	takes frames from the switch, and goes on with flows that waited for it
  * @room:	of each priority
  * @closed:	priorities of which nothing is taken
- * @memory:	bytes that kept frames take
+ * @memory:	bytes that sent and pending frames take
+ * @early:	bytes that received ones take
  * @buffer:	BUF
  * @stopped:	flows, by zbr_flow.txq, that the switch has no room for
  * @flows:	by key
@@ -136,6 +139,7 @@ struct zbridge {
 	struct zbr_room		room[ZBR_PRIOS];
 	unsigned long		closed;
 	atomic_t		memory;
+	atomic_t		early;
 	u32			buffer;
 	unsigned long		stopped;
 	struct rhashtable	flows;
@@ -216,6 +220,7 @@ enum zbr_state {
  * @keep:	frames from @expected on that may be kept
  * @kept:	frames that wait for those before them, or for the switch, by number
  * @half_open:	in zbridge.half_open; that one's lock
+ * @owed:	the other end has asked while the switch had no room
  * @blocked:	in zbridge.blocked; that one's lock
  * @txq:	who the switch stops when it has no room
  * @dst:	route
@@ -254,6 +259,7 @@ struct zbr_flow {
 	u32			top;
 	u32			keep;
 	struct rb_root		kept;
+	bool			owed;
 	struct list_head	half_open;
 	struct list_head	blocked;
 	u8			txq;
@@ -298,7 +304,7 @@ struct zbr_msg {
  * @sent:	ns of its last transmission
  * @seq:	number
  * @crc:	of the frame
- * @size:	bytes that zbridge.memory holds for it
+ * @size:	bytes that zbridge.memory, or early, holds for it
  */
 struct zbr_cb {
 	u64	sent;
@@ -356,6 +362,7 @@ u32 zbr_crc(const struct sk_buff *skb, unsigned int offset);
 void zbr_udp_send(struct zbr_flow *flow, struct sk_buff *skb, const struct zbr_msg *msg, u32 crc);
 void zbr_udp_tell(struct zbr_flow *flow, const struct zbr_msg *msg);
 void zbr_udp_answer(struct zbridge *zb, const struct zbr_msg *msg);
+bool zbr_udp_is_sending(void);
 bool zbr_udp_is_ip4(const struct in6_addr *addr);
 
 /* arq.c; under the flow's lock */
@@ -372,7 +379,6 @@ void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg);
 void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count);
 void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbridge_stat reason);
 void zbr_arq_purge_kept(struct zbr_flow *flow);
-bool zbr_arq_sent(const struct zbr_flow *flow);
 bool zbr_arq_quiet(const struct zbr_flow *flow);
 
 /* flow.c */
@@ -386,6 +392,7 @@ void zbr_flow_busy(struct zbr_flow *flow);
 /* device.c: what the others ask of it, any lock */
 void zbr_reopen(struct zbridge *zb, unsigned int prio);
 void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb);
+bool zbr_nic_is_full(const struct zbr_flow *flow);
 bool zbr_blocked(struct zbr_flow *flow);
 void zbr_unblock(struct zbr_flow *flow);
 void zbr_set_buffer(struct zbridge *zb);

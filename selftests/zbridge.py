@@ -10,11 +10,14 @@
 # is not asked.
 
 import json
+import mmap
+import os
 import random
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -129,7 +132,7 @@ def zf_port(h):
 
 
 def hosts():
-    return sorted(h for h in names if h in "ABD")
+    return sorted(h for h in names if h in "ABD" and "zf0" in ip(h, "-o link show"))
 
 
 # What the tunnel does not mend
@@ -563,6 +566,14 @@ def strangers():
     body = bytes.fromhex((mac(1) + mac(9)).replace(":", "")) + struct.pack("!I", 64)
     relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
     wait_until(lambda: zf("B")["drop_stranger"] == 1, "the stranger is refused")
+    s = inside(names["C0"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    s.bind(("eth0", 0))
+    s.send(bytes.fromhex((mac(1) + "0200000000ee").replace(":", "")) + b"\x88\xb6" + bytes(60))
+    s.close()
+    time.sleep(1)
+    settle("strangers: a made-up address")
+    flows = zf("B")["flows"]
+    same("strangers: what a known host sends is not learnt", "02:00:00:00:00:ee" in run("bridge -n %s fdb show dev zf0" % names["B"]), False)
     same("strangers: no flow, nothing learnt", (zf("B")["flows"], mac(9) in run("bridge -n %s fdb show dev zf0" % names["B"])), (flows, False))
     relay.finish()
     sink.finish()
@@ -647,6 +658,184 @@ def flood():
     end()
 
 
+def hold_back():
+    """A judge that loses the first long frame from A again and again, until what it returns says otherwise"""
+    hole, hold = [None], [True]
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind == DATA and from_a and not x.prio and len(frame) > 1000:
+            if hole[0] is None:
+                hole[0] = x.seq
+            if x.seq == hole[0] and hold[0]:
+                return []
+        return [(0, frame)]
+    return judge, hold
+
+
+def full():
+    """Early frames take all memory that there is for them; the one that they wait for comes at last."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True, options="buffer 1024")
+    ip("B", "link set zf0 type zbridge memory 1048576")
+    judge, hold = hold_back()
+    relay, sink = Relay(judge), Sink("C1")
+    flow = flow_of(0, 1, total=1000, size=1400).start()
+    wait_until(lambda: zf("B")["drop_window"], "there is no room for early ones")
+    back, other = flow_of(1, 0, total=20).start(), Sink("C0")
+    wait_until(lambda: other.of(back) == 20, "frames go the other way meanwhile")
+    hold[0] = False
+    arrive("full", [sink, other], [flow, back])
+    relay.finish()
+    sink.finish()
+    other.finish()
+    end()
+
+
+def silent():
+    """A host goes whose first frame never came: those behind it are forgotten."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    relay, sink = Relay(hold_back()[0]), Sink("C1")
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    wait_until(lambda: zf("B")["early"] >= 40, "they have come")
+    check("silent: they are kept", zf("B")["used"] > 0, zf("B"))
+    ip("A", "link del zf0")
+    time.sleep(2 * DEAD)
+    b = zf("B")
+    same("silent: the host is dead, nothing is kept", (b["flows"], b["used"], b["dead"]), (0, 0, 1))
+    relay.finish()
+    sink.finish()
+    end()
+
+
+def closing():
+    """Both ends ask to close, and have frames before they hear of it."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    cut, seen = [False], set()
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind == CLOSE:
+            seen.add(from_a)
+        return [] if cut[0] and x.kind is not None else [(0, frame)]
+
+    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
+    flow = flow_of(0, 1, total=20).start()
+    flow.finish()
+    arrive("closing: before", sinks[:1], [flow])
+    cut[0] = True
+    wait_until(lambda: len(seen) == 2, "both ask", IDLE + 10)
+    flows = [flow_of(0, 1, total=5).start(), flow_of(1, 0, total=5).start()]
+    time.sleep(0.1)
+    cut[0] = False
+    arrive("closing", sinks, flows)
+    relay.finish()
+    for x in sinks:
+        x.finish()
+    end()
+
+
+def shared():
+    """A page that is sent by sendfile() is written to before its frame is sent again."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    lost_one = []
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind == DATA and from_a and not x.prio and len(frame) > 1000 and not lost_one:
+            lost_one.append(1)
+            return []
+        return [(0, frame)]
+
+    relay, sink = Relay(judge), Sink("C1")
+    s = inside(names["C0"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    s.setsockopt(socket.SOL_SOCKET, 11, 1)
+    s.connect((addr(1), 7001))
+    first = flow_of(0, 1, total=1).start()
+    first.finish()
+    arrive("shared: before", [sink], [first])
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(8192))
+        file.flush()
+        page = mmap.mmap(file.fileno(), 8192)
+        os.sendfile(s.fileno(), file.fileno(), 0, 1400)
+        wait_until(lambda: lost_one, "it is lost")
+        page[0:1400] = b"x" * 1400
+        flow = flow_of(0, 1, total=20).start()
+        flow.finish()
+        arrive("shared", [sink], [flow])
+        page.close()
+    same("shared: its checksum is right", zf("B")["drop_crc"], 0)
+    relay.finish()
+    s.close()
+    sink.finish()
+    end()
+
+
+def slow():
+    """A receiver of half the wire's speed, without credit, is kept busy."""
+    pair((0, "A"), (1, "B", "500mbit" if VIRTUAL else "25mbit"), options="buffer 256", fabric=False, switch="wire-wait 0")
+    sink = Sink("C1")
+    flow = Datagrams("C0", addr(1)).start()
+    time.sleep(0.5)
+    rate = rate_of(sink, flow, 1) * 1514 * 8
+    check("slow: it gets %.0f of 500 Mb/s" % (rate / 1e6), not VIRTUAL or rate > 450e6, (rate, zf("A"), zf("B")))
+    arrive("slow", [sink], [flow])
+    sink.finish()
+    end()
+
+
+def through():
+    """What comes in by a wire and leaves by a tunnel pauses the wire when the tunnel is full."""
+    pair((1, "B"), fabric=False, switch="wire-wait 0 virtual-wait 0")
+    host("D", "")
+    ip("D", "link add wX type netwire rate %s delay 20us peer name wX netns %s" % (RATE, names["A"]))
+    for h in "AD":
+        ip(h, "link set wX master zs0 up")
+        tc(h, "qdisc replace dev wX root cee dscp 0-63:3 cable 20us watchdog off")
+    container(0, "D")
+    where.pop(0)
+    ip("C0", "link set eth0 mtu 1500")
+    ip("C0", "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(1), mac(1)))
+    for h, i, by in (("D", 1, "wX"), ("A", 0, "wX"), ("A", 1, "zf0"), ("B", 0, "zf0")):
+        run("bridge -n %s fdb replace %s dev zs0 via %s static" % (names[h], mac(i), by))
+    ip("A", "link set zf0 type zbridge memory 1048576 buffer 64")
+    ip("B", "link set z1 type zvnic rate 1kbit")
+    sink = Sink("C1")
+    flow = Datagrams("C0", addr(1), pace=0.0002).start()
+    time.sleep(2)
+    used, sent = zf("A")["used"], flow.sent
+    time.sleep(1)
+    check("through: the tunnel holds %d bytes, the sender waits" % used, 0 < zf("A")["used"] < (2 << 20) and flow.sent == sent,
+          (zf("A"), sent, flow.sent))
+    ip("B", "link set z1 type zvnic rate 1gbit")
+    flow.finish(now=True)
+    wait_until(lambda: sink.of(flow) == flow.sent, "all arrive", 60)
+    same("through: whole and in order", (sink.whole(flow), sink.disorder), (True, 0))
+    sink.finish()
+    end()
+
+
+def within():
+    """A tunnel whose packets would leave by a device upon itself: they are lost, and no more."""
+    zbed.count += 1
+    node_add("A")
+    ip("A", "link add zf0 type zbridge id 1 local 10.9.0.1")
+    ip("A", "link set zf0 up mtu 1400")
+    ip("A", "link add link zf0 name v10 type vlan id 10")
+    ip("A", "link set v10 up")
+    ip("A", "address add 10.9.0.1/24 dev v10")
+    ip("A", "neighbour replace 10.9.0.2 lladdr 02:00:00:00:00:99 nud permanent dev v10")
+    run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst 10.9.0.2" % names["A"])
+    s = inside(names["A"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    s.sendto(b"x", ("10.9.0.2", 7))
+    time.sleep(2 * DEAD)
+    a = zf("A")
+    check("within: refused, and dead in time", a["drop_full"] and not a["flows"], a)
+    s.close()
+    end()
+
+
 def commands():
     """What an operator types, rightly and wrongly"""
     pair((0, "A"), (1, "B"))
@@ -717,12 +906,25 @@ def gone():
 
 
 def unload():
+    """The module goes also while packets stand in a NIC's queue."""
+    pair((0, "A"), (1, "B"), fabric=False)
+    tc("A", "qdisc replace dev wB root tbf rate 8kbit burst 1600 limit 1000000")
+    flow = Datagrams("C0", addr(1), total=30).start()
+    time.sleep(1)
+    for h in "AB":
+        ip(h, "link del zf0")
+    check("unload: packets stand in the queue", "backlog 0b" not in tc("A", "-s qdisc show dev wB"))
     check("unload: the module goes", not subprocess.run(["modprobe", "-r", "zbridge"], check=False).returncode)
+    # They leave.
+    time.sleep(10)
+    tc("A", "qdisc del dev wB root")
+    flow.finish(now=True)
+    end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, restart, dead, closed, forged, strangers, marks, vlan, flood,
-         commands, gone, unload)
-PLAN = 91 if VIRTUAL else 89
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, slow, full, through, restart, dead, silent, closed, closing, forged,
+         strangers, shared, marks, vlan, flood, within, commands, gone, unload)
+PLAN = 113 if VIRTUAL else 111
 
 
 def failing():

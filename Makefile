@@ -164,7 +164,7 @@ in-tree:		## put the modules' source into a kernel's (KERNEL=directory)
 	@tools/in-tree "$(KERNEL)"
 
 deb:			## Debian packages, in build/deb: modules by DKMS, tools, headers, documents
-	@$(NEED) make@make dpkg-dev@dpkg-buildpackage debhelper dh-dkms libmnl-dev lintian@lintian
+	@$(NEED) build-essential debhelper dh-dkms libmnl-dev lintian@lintian
 	@tools/deb
 
 $(LAB_TARGETS): host

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ingress act_gact act_pedit cls_u32
 require_program python3 modinfo
-tap_plan 104
+tap_plan 107
 
 # examine [HOST [PORT]]: the doctor's report of HOST[0] and its exit code
 examine() {
@@ -95,6 +95,20 @@ head -c 1000000 /dev/zero | in_ns "${HOST[last]}" timeout 20 ndp_cat -l 5001 >"$
 wait_for 20 in_ns "${HOST[0]}" sh -c "echo hello | timeout 20 ndp_cat $there 5001 >$TMP/answer"
 is "a large answer" "$(stat -c %s "$TMP/answer")" 1000000
 check "which brought a token" [ "$(ndp_stat "${HOST[0]}" CookieIn)" -gt 0 ]
+
+# Few packets, of which some were trimmed: a hole's losses are a large share of them, and
+# still say nothing about ports.
+trim_there() {
+	tc -n "${LEAF[1]}" qdisc replace dev "h$last" root handle 1: tbf rate 10mbit burst 20k \
+		limit 1m
+	tc -n "${LEAF[1]}" qdisc replace dev "h$last" parent 1: ndp
+}
+trim_there
+serve "${HOST[last]}" 5199
+check "a short transfer over a port that trims" fetch "${HOST[0]}" -s 120000 "$there" 5199
+check "its end" served
+check "which trimmed some of it" [ "$(ndp_stat "${HOST[0]}" NackIn)" -gt 0 ]
+tc -n "${LEAF[1]}" qdisc replace dev "h$last" root ndp
 
 # A black hole: routers on the way tell nothing.
 ip -n "${LEAF[0]}" link set u0 mtu 1500
@@ -198,8 +212,7 @@ ip -n "${HOST[0]}" link del slow0
 
 # Packets that are trimmed; and another host's that are lost.  Both links are slow, so that
 # the first window alone is too much.
-tc -n "${LEAF[1]}" qdisc replace dev "h$last" root handle 1: tbf rate 10mbit burst 20k limit 1m
-tc -n "${LEAF[1]}" qdisc replace dev "h$last" parent 1: ndp
+trim_there
 serve "${HOST[last]}" 5200
 check "a transfer over a port that trims" fetch "${HOST[0]}" -s 2000000 "$there" 5200
 check "its end" served

@@ -692,7 +692,7 @@ static void check_trimming(void)
 	lost = lost > late ? lost - late : 0;
 	if (!trimmed && sent < FEW_PACKETS && came < FEW_PACKETS)
 		say("trimming", NOTE, NULL, "hardly anything was transferred yet");
-	else if (is_much(lost, sent) && trimmed < lost / TRIMMED_PER_LOST)
+	else if (sent >= FEW_PACKETS && is_much(lost, sent) && trimmed < lost / TRIMMED_PER_LOST)
 		say("trimming", BAD,
 		    "on the ports of a Linux switch: tc qdisc replace dev PORT root ndp",
 		    "%llu of %llu packets were lost and %llu trimmed: some port drops", lost, sent,

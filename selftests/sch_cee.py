@@ -26,9 +26,8 @@ import sys
 import threading
 import time
 
-from sch_ndp import check, inside, results, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import VIRTUAL, check, inside, results, run, same, say, wait_for_carrier, wait_until
 
-VIRTUAL = os.path.exists("/proc/exitcode")
 # How the switch forwards, and its ports' options.  In real time, which it takes most of, one of
 # them, unless all is asked for.
 WAYS = [("vlan", "classify pcp")]

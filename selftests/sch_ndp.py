@@ -36,6 +36,8 @@ DATA, TRIMMED, CONTROL = 3, 7, 11
 BOUNCED = 0x20
 PORT = 13141
 HELD, OPEN = "1kbit", "1gbit"
+# User-mode Linux: waiting costs nothing.
+VIRTUAL = os.path.exists("/proc/exitcode")
 
 # Results there will be
 PLAN = 89
@@ -83,7 +85,8 @@ def inside(ns, function):
 
 
 def wait_until(condition, what, limit=60):
-    end = time.monotonic() + limit
+    """Only a failure waits to the end: where time is real, for five times as many seconds."""
+    end = time.monotonic() + limit * (1 if VIRTUAL else 5)
     while not condition():
         if time.monotonic() > end:
             raise RuntimeError("not in time: " + what)
@@ -98,11 +101,8 @@ def forwarded():
 
 def wait_for_carrier(ns, dev):
     """It comes up behind the caller's back; until then all that is sent is dropped."""
-    end = time.monotonic() + 20
-    while json.loads(run("ip -n %s -j link show %s" % (ns, dev)))[0]["operstate"] != "UP":
-        if time.monotonic() > end:
-            raise RuntimeError("no carrier: " + dev)
-        time.sleep(0.05)
+    wait_until(lambda: json.loads(run("ip -n %s -j link show %s" % (ns, dev)))[0]["operstate"] == "UP",
+               "carrier of " + dev)
 
 
 def build_network(queues=1):

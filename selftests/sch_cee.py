@@ -860,14 +860,18 @@ def below_mq():
     destroy()
 
 
-def unload():
+# Modules that use sch_cee or one another, users first.  Other tests leave them loaded.
+USERS = ["zvnic", "zvtap", "zbridge", "zswitch"]
+
+
+def unload_modules(name, modules):
     end = time.monotonic() + 30
     while True:
-        p = subprocess.run(["modprobe", "-r", "sch_cee"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        p = subprocess.run(["modprobe", "-r", *modules], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if not p.returncode or time.monotonic() > end:
             break
         time.sleep(0.3)
-    check("module unloads", not p.returncode, p.stdout)
+    check(name, not p.returncode, p.stdout)
 
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq)
@@ -907,7 +911,7 @@ def verdict(parts, chosen, plan):
 
 def main(parts, plan):
     chosen = run_parts(parts, plan, destroy)
-    unload()
+    unload_modules("module unloads", [*USERS, "sch_cee"])
     return verdict(parts, chosen, plan)
 
 

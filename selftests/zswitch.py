@@ -14,7 +14,7 @@ import threading
 import time
 
 import zbed
-from sch_cee import run_parts, verdict
+from sch_cee import USERS, run_parts, unload_modules, verdict
 from sch_ndp import check, inside, run, same, say, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, cee,
                   container, destroy, drops, ip, jain, mac, names, neighbours, port, qdisc_drops,
@@ -650,15 +650,7 @@ def dying():
 
 
 def unload():
-    """All of them: what is left of another test's, without a device, would hold zswitch."""
-    end = time.monotonic() + 30
-    while True:
-        p = subprocess.run("modprobe -r zvnic zvtap zswitch".split(), stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
-        if not p.returncode or time.monotonic() > end:
-            break
-        time.sleep(0.3)
-    check("modules unload", not p.returncode, p.stdout)
+    unload_modules("modules unload", USERS)
 
 
 def unload_busy():

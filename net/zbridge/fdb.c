@@ -251,6 +251,7 @@ static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, 
 {
 	static const u8 none[ETH_ALEN];
 	struct zbr_host *h, *next;
+	unsigned int n = 0;
 
 	h = zbr_fdb_default(zb, addr);
 	if (h)
@@ -260,7 +261,9 @@ static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, 
 	if (!(nlflags & NLM_F_APPEND))
 		list_for_each_entry_safe(h, next, &zb->defaults, node)
 			zbr_fdb_drop_default(zb, h);
-	if (list_count_nodes(&zb->defaults) >= ZBR_HOSTS_MAX)
+	list_for_each_entry(h, &zb->defaults, node)
+		n++;
+	if (n >= ZBR_HOSTS_MAX)
 		return -ENOSPC;
 	h = kzalloc(sizeof(*h), GFP_KERNEL);
 	if (!h)

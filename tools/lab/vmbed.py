@@ -80,16 +80,17 @@ class Line:
 class Guest:
     """Machine of that number, booting.  @nics: of each, QEMU's words for the host's side,
     in which %d stands for a descriptor of each of the taps whose paths follow; @nice: by how
-    much it stands back when others want the processor"""
+    much it stands back when others want the processor; @card: more words of each card;
+    @initrd: in place of the bed's"""
 
-    def __init__(self, number, nics, nice=0):
+    def __init__(self, number, nics, nice=0, card="", initrd=None):
         self.number = number
         self.where = tempfile.mkdtemp()
         fds, cards = [], []
         for net, (words, paths) in enumerate(nics):
             own = [os.open(path, os.O_RDWR) for path in paths]
             cards += ["-netdev", "tap,id=n%d,%s" % (net, words % tuple(own)),
-                      "-device", "virtio-net-pci,netdev=n%d,romfile=,mac=%s" % (net, mac(number, net))]
+                      "-device", "virtio-net-pci,netdev=n%d,romfile=,mac=%s%s" % (net, mac(number, net), card)]
             fds += own
         serial, monitor = (os.path.join(self.where, name) for name in ("serial", "monitor"))
         self.log = open(os.path.join(self.where, "log"), "w+")
@@ -97,7 +98,7 @@ class Guest:
             ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg,thread=single", "-m", "128", "-nodefaults",
              "-cpu", "max,la57=off,cx16=off,erms=off,fsrm=off,smap=off,smep=off",
              "-no-user-config", "-display", "none", "-no-reboot", "-kernel", os.environ["VM_KERNEL"],
-             "-initrd", os.environ["VM_INITRD"], "-append",
+             "-initrd", initrd or os.environ["VM_INITRD"], "-append",
              "console=ttyS0 loglevel=1 panic=-1 oops=panic norandmaps mitigations=off tsc=reliable no_timer_check "
              "init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
              "net.ifnames=0 NUMBER=%d NICS=%d" % (number, len(nics)),

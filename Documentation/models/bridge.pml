@@ -1,175 +1,178 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tunnel's protocol (../zbridge.md; net/zbridge/flow.c, arq.c): one flow between two hosts, by a
- * way that loses, doubles and reorders packets of all types, timers that run out early, and restarts
- * of either host.  Host 0 has FRAMES frames to send, host 1 has BACK; BUF of them may be
- * unacknowledged.  At most TROUBLES of those things happen in a run, of each kind no more than its
- * own number.  Checked by tools/lab/models:
+ * The protocol of zbridge (../zbridge.md; net/zbridge/flow.c and arq.c): one flow between two
+ * hosts, whose names of functions and states are used here.  Host 0 has FRAMES frames to send,
+ * host 1 has BACK; BUF of them may be unacknowledged.  In each run TROUBLES of these happen, any of
+ * them at any time, and as often: a packet is lost, comes twice, or is overtaken by any number of
+ * others, even by those of later flows; a timer runs out early; a host forgets all it knows, since
+ * it begins anew or takes the other one for dead.  Checked by tools/lab/models:
  *
- *  - a frame is delivered at most once, and behind those that were sent before it; a gap is only
- *    where a restart has cost frames, which their sender has counted as lost;
- *  - what is acknowledged was delivered;
- *  - when both hosts have forgotten the flow, each frame was delivered or is counted as lost;
- *  - frames are given up only where a restart was;
- *  - nothing is deadlocked, nothing goes on for ever: as troubles are few, any cycle is an error.
+ *  - a frame is delivered at most once, and behind all that were sent before it, but for those that
+ *    the sender has counted as lost (asserted in deliver());
+ *  - what is acknowledged was delivered (acked());
+ *  - only where a host has forgotten the flow are frames given up (anew());
+ *  - the run ends: nothing is deadlocked, and as troubles are few, any cycle is an error;
+ *  - at its end both hosts have forgotten the flow, and each frame was delivered or is counted as
+ *    lost (time()).
  *
- * Not modelled: wrapping of numbers, the spread of a flow over many paths, a host that is dead for
- * good, and damage, which is loss.  A timer runs out when nothing flies but what is late, or early.
- * A silent half-open end is forgotten when nobody else will speak.
+ * Time is modelled by its order: when nothing flies, but what comes late, timers run out.
+ *
+ * Not modelled: numbers that wrap, or begin at random; more than one gap (BUF is 2); frames that
+ * are not sent again since they are on their way; switches without room; spread, by which gaps are
+ * not named at once; damage, which is loss; a host that is dead for good; and forged packets, so
+ * what only a liar sends is asserted not to happen.
  */
-#ifndef LOSSES
-#define LOSSES	1
-#endif
-#ifndef COPIES
-#define COPIES	1
-#endif
-#ifndef SWAPS
-#define SWAPS	1
-#endif
-#ifndef RESTARTS
-#define RESTARTS	1
-#endif
-#ifndef TROUBLES
-#define TROUBLES	2
-#endif
-#ifndef EARLY
-#define EARLY	1
-#endif
 #ifndef FRAMES
 #define FRAMES	2
 #endif
 #ifndef BACK
 #define BACK	1
 #endif
-/*
- * Each of these breaks one rule, and must be found out: a CLOSE is agreed to only if all numbers
- * agree; a closing flow goes on only by what is new; a SYN takes no living flow's place, and one in
- * the handshake is answered by SYNACK and not by ASK; what was sent is never sent by another flow.
- */
-#ifdef BREAK_AGREE
-#define AGREE true
-#else
-#define AGREE (s == expected[h] && a == nxt[h])
-#endif
-#ifdef BREAK_REOPEN
-#define SHOWN(new) true
-#else
-#define SHOWN(new) (new)
-#endif
-#ifdef BREAK_REPLACE
-#define REPLACES true
-#else
-#define REPLACES false
-#endif
-#ifdef BREAK_PROBE
-#define PROBES true
-#else
-#define PROBES false
-#endif
-#ifdef BREAK_RESEND
-#define RESENDS true
-#else
-#define RESENDS false
+#ifndef TROUBLES
+#define TROUBLES	2
 #endif
 #define BUF	2
-#ifndef SLOTS
-#define SLOTS	3
+/* Packets that fly to a host; one more is lost. */
+#define WIRE	3
+
+/* Each of these breaks one rule, and must be found out. */
+#ifdef BREAK_ASK
+#define ASKS	false
+#else
+#define ASKS	true	/* Silence is followed by ASK. */
+#endif
+#ifdef BREAK_ORDER
+#define IN_ORDER	true
+#else
+#define IN_ORDER	(seq == expected[h])	/* An early frame waits. */
+#endif
+#ifdef BREAK_RESEND
+#define RESENDS	true
+#else
+#define RESENDS	false	/* What one flow has sent, no other one does. */
+#endif
+#ifdef BREAK_AGREE
+#define AGREE	true
+#else
+#define AGREE	(seq == expected[h] && ack == nxt[h])	/* CLOSED only if all numbers agree */
+#endif
+#ifdef BREAK_CROSS
+#define CROSS	false
+#else
+#define CROSS	(state[h] == CLOSING)	/* If both close, frames that wait go by the next flow. */
+#endif
+#ifdef BREAK_REOPEN
+#define REOPENS	true
+#else
+#define REOPENS	NEWS	/* A closing flow goes on by nothing old. */
+#endif
+#ifdef BREAK_REPLACE
+#define REPLACES	true
+#else
+#define REPLACES	false	/* A SYN takes no other one's place, */
+#endif
+#ifdef BREAK_PROBE
+#define PROBES	true
+#else
+#define PROBES	false	/* and while one is answered, another is by SYNACK, not by ASK. */
 #endif
 
-mtype = { SYN, SYNACK, DATA, DATA_ASK, ASK, ACK, NACK, CLOSE, CLOSED, RST };
+mtype = { SYN, SYNACK, DATA, DATA_ASK, ACK, NACK, ASK, CLOSE, CLOSED, RST };
+
 #define NONE	0
 #define SYN_SENT	1
 #define SYN_RCVD	2
 #define OPEN	3
 #define CLOSING	4
 
-/* To a host: ids of receiver and sender, seq, ack, and a frame or how many are missing. */
-chan to[2] = [SLOTS] of { mtype, byte, byte, byte, byte, byte };
-/* What comes late: by then any time may have passed. */
+/* To each host: type, to, from, seq, ack, and of DATA the frame, of NACK the count */
+chan wire[2] = [WIRE] of { mtype, byte, byte, byte, byte, byte };
 chan late[2] = [1] of { mtype, byte, byte, byte, byte, byte };
 
-byte state[2], id[2], peer[2], ids[2];
-byte left[2], pending[2], sent[2];	/* frames that the VM has yet to send; that wait; all ever sent */
-byte nxt[2], una[2], expected[2], kept[2];
+/* Each host: struct zbr_flow, and the last name that it has used */
+byte state[2], id[2], peer[2], names[2];
+byte una[2], nxt[2], expected[2], kept[2], pending[2];
+/* Frames that its VM has yet to send; that have set out, or were lost before */
+byte left[2], sent[2];
 
-/* What the checks know: the last frame that came, those that restarts cost, a doomed flow */
+/* For the checks: the last delivered frame; those given up, as bits; a host has forgotten the flow */
 byte delivered[2], lost[2];
-bool doomed[2], checked;
+bool doomed[2];
 
-byte early = EARLY, restarts = RESTARTS, troubles = TROUBLES;
+byte troubles = TROUBLES;
 
 #define OTHER	(1 - h)
-#define CALM	(empty(to[0]) && empty(to[1]))
-#define WAITS(h)	(state[h] == SYN_SENT || state[h] == SYN_RCVD || state[h] == CLOSING || \
-			 una[h] != nxt[h])
-/* Who was called, and has nothing to send, leaves it to the caller. */
-#define REPEATS(h)	(WAITS(h) && !STALE(h))
-#define STALE(h)	(state[h] == SYN_RCVD && pending[h] == 0)
+#define CALM	(empty(wire[0]) && empty(wire[1]))
 #define IDLE(h)	(state[h] == OPEN && una[h] == nxt[h])
-#define KNOWN	(state[h] >= SYN_RCVD && i == id[h] && f == peer[h])
+#define WAITS(h)	(state[h] != NONE && !IDLE(h))
+/* Where the other one has begun it goes on asking. */
+#define STALE(h)	(state[h] == SYN_RCVD && pending[h] == 0)
+#define REPEATS(h)	(WAITS(h) && !STALE(h))
+#define CURRENT	(state[h] >= SYN_RCVD && to == id[h] && from == peer[h])
+/* The other one has something that is not acknowledged. */
+#define NEWS	((type == DATA || type == DATA_ASK) && seq >= expected[h] || \
+		 type == ASK && seq > expected[h])
+/* Which frame has number n */
 #define FRAME(n)	(sent[h] - nxt[h] + (n) + 1)
 /* Frames from a to b - 1, as bits */
 #define BITS(a, b)	((1 << (b)) - (1 << (a)))
 
-inline send(type, dst, src, seq, ack, what)
+inline send(kind, dst, src, s, a, w)
 {
 	if
-	:: nfull(to[OTHER]) -> to[OTHER]!type(dst, src, seq, ack, what)
-	:: full(to[OTHER])	/* as good as lost */
+	:: nfull(wire[OTHER]) -> wire[OTHER]!kind(dst, src, s, a, w)
+	:: full(wire[OTHER])
 	fi
 }
 
-inline send_syn() { send(SYN, 0, id[h], 0, 0, 0) }
-inline answer(kind, number) { send(kind, peer[h], id[h], nxt[h], expected[h], number) }
-inline send_synack() { send(SYNACK, peer[h], id[h], 0, expected[h], 0) }
+inline tell(kind, s, w) { send(kind, peer[h], id[h], s, expected[h], w) }
 
-inline begin()
-{
-	ids[h]++;
-	assert(ids[h] < 30);
-	id[h] = ids[h]
-}
+/* Sender */
 
-inline forget()
-{
-	state[h] = NONE; id[h] = 0; peer[h] = 0;
-	nxt[h] = 0; una[h] = 0; expected[h] = 0; kept[h] = 0; doomed[h] = false;
-	if
-	:: pending[h] > 0 -> begin(); state[h] = SYN_SENT; send_syn()
-	:: else
-	fi
-}
-
-inline give_up()
-{
-	if
-	:: una[h] != nxt[h] ->
-		assert(doomed[h]);
-		if
-		:: RESENDS ->
-			pending[h] = pending[h] + nxt[h] - una[h];
-			sent[h] = sent[h] - (nxt[h] - una[h])
-		:: else ->
-			lost[h] = lost[h] | BITS(FRAME(una[h]), FRAME(nxt[h]))
-		fi
-	:: else
-	fi;
-	forget()
-}
-
-inline pump()
+inline go_on()
 {
 	do
 	:: state[h] == OPEN && pending[h] > 0 && nxt[h] - una[h] < BUF ->
 		pending[h]--; sent[h]++; nxt[h]++;
 		if
-		:: nxt[h] - una[h] == BUF ->
-			send(DATA_ASK, peer[h], id[h], nxt[h] - 1, expected[h], sent[h])
-		:: else ->
-			send(DATA, peer[h], id[h], nxt[h] - 1, expected[h], sent[h])
+		:: nxt[h] - una[h] == BUF -> tell(DATA_ASK, nxt[h] - 1, sent[h])
+		:: else -> tell(DATA, nxt[h] - 1, sent[h])
 		fi
 	:: else -> break
 	od
+}
+
+inline acked()
+{
+	assert(ack <= nxt[h]);	/* else RST */
+	if
+	:: ack > una[h] -> una[h] = ack; assert(delivered[OTHER] >= FRAME(ack) - 1)
+	:: else
+	fi
+}
+
+inline nacked()
+{
+	do
+	:: what > 0 && seq >= una[h] && seq < nxt[h] ->
+		if
+		:: what == 1 || seq + 1 == nxt[h] -> tell(DATA_ASK, seq, FRAME(seq))
+		:: else -> tell(DATA, seq, FRAME(seq))
+		fi;
+		what--; seq++
+	:: what > 0 && seq < una[h] -> what--; seq++
+	:: else -> break
+	od
+}
+
+/* Receiver */
+
+inline asked(end)
+{
+	if
+	:: end > expected[h] -> tell(NACK, expected[h], (kept[h] -> 1 : end - expected[h]))
+	:: else -> tell(ACK, nxt[h], 0)
+	fi
 }
 
 inline deliver(frame)
@@ -180,177 +183,152 @@ inline deliver(frame)
 	expected[h]++
 }
 
-inline acked(to_here)
+inline take()
 {
-	assert(to_here <= nxt[h]);
 	if
-	:: to_here > una[h] -> una[h] = to_here; assert(delivered[OTHER] >= FRAME(to_here) - 1)
+	:: seq >= expected[h] && IN_ORDER ->
+		deliver(what);
+		if
+		:: kept[h] -> deliver(kept[h]); kept[h] = 0
+		:: else
+		fi
+	:: seq > expected[h] && !IN_ORDER && kept[h] == 0 ->
+		kept[h] = what;
+		if
+		:: type == DATA -> asked(seq)	/* The gap is named at once. */
+		:: else
+		fi
+	:: else
+	fi;
+	if
+	:: type == DATA_ASK -> asked(seq + 1)
 	:: else
 	fi
 }
 
-/* what = how far the asker has sent */
-inline tell(n)
-{
-	if
-	:: n > expected[h] ->
-		send(NACK, peer[h], id[h], expected[h], expected[h], (kept[h] -> 1 : n - expected[h]))
-	:: else -> answer(ACK, 0)
-	fi
-}
+/* Both */
 
-/* Something new from a peer shows that it has not forgotten the flow. */
-inline reopen(new)
+/* Repeat what an end in this state has to say. */
+inline say()
 {
 	if
-	:: state[h] == CLOSING && SHOWN(new) -> state[h] = OPEN
+	:: state[h] == SYN_SENT -> send(SYN, 0, id[h], 0, 0, 0)
+	:: state[h] == SYN_RCVD -> tell(SYNACK, 0, 0)
+	:: state[h] == OPEN && ASKS -> tell(ASK, nxt[h], 0)
+	:: state[h] == CLOSING -> tell(CLOSE, nxt[h], 0)
 	:: else
 	fi
 }
 
-inline timer()
+inline begin(first)
 {
+	names[h]++; id[h] = names[h];
+	state[h] = first;
+	say()
+}
+
+/* The flow is forgotten; another begins by what was never sent. */
+inline anew()
+{
+	assert(una[h] == nxt[h] || doomed[h]);
 	if
-	:: state[h] == SYN_SENT -> send_syn()
-	:: state[h] == SYN_RCVD && pending[h] > 0 -> send_synack()
-	:: state[h] == OPEN && una[h] != nxt[h] -> answer(ASK, 0)
-	:: state[h] == CLOSING -> answer(CLOSE, 0)
+	:: RESENDS -> pending[h] = pending[h] + nxt[h] - una[h]; sent[h] = sent[h] - nxt[h] + una[h]
+	:: else -> lost[h] = lost[h] | BITS(FRAME(una[h]), FRAME(nxt[h]))
+	fi;
+	state[h] = NONE; id[h] = 0; peer[h] = 0; doomed[h] = false;
+	una[h] = 0; nxt[h] = 0; expected[h] = 0; kept[h] = 0;
+	if
+	:: pending[h] > 0 -> begin(SYN_SENT)
 	:: else
 	fi
 }
 
-inline close() { state[h] = CLOSING; answer(CLOSE, 0) }
+inline receive_syn()
+{
+	if
+	:: state[h] == NONE -> peer[h] = from; begin(SYN_RCVD)
+	:: state[h] == SYN_SENT -> peer[h] = from; state[h] = SYN_RCVD; say()
+	:: state[h] == SYN_RCVD && PROBES && from != peer[h] -> tell(ASK, nxt[h], 0)
+	:: state[h] == SYN_RCVD && REPLACES -> peer[h] = from; say()
+	:: state[h] == SYN_RCVD && !REPLACES && !(PROBES && from != peer[h]) -> say()
+	:: state[h] >= OPEN && from != peer[h] -> tell(ASK, nxt[h], 0)
+	:: else
+	fi
+}
+
+inline receive_open()
+{
+	if
+	:: state[h] == SYN_RCVD -> state[h] = OPEN
+	:: state[h] == CLOSING && REOPENS -> state[h] = OPEN
+	:: else
+	fi;
+	acked();
+	go_on();
+	if
+	:: type == DATA || type == DATA_ASK -> take()
+	:: type == SYNACK -> tell(ACK, nxt[h], 0)
+	:: type == NACK -> nacked()
+	:: type == ASK -> asked(seq)
+	:: type == CLOSE ->
+		if
+		:: una[h] == nxt[h] && (pending[h] == 0 || CROSS) && AGREE ->
+			tell(CLOSED, nxt[h], 0);
+			anew()
+		:: else -> tell(ACK, nxt[h], 0)
+		fi
+	:: else
+	fi
+}
 
 inline receive()
 {
 	if
-	:: t == SYN ->
+	:: type == SYN -> receive_syn()
+	:: type == SYNACK && state[h] == SYN_SENT && to == id[h] ->
+		peer[h] = from; state[h] = OPEN;
+		go_on();
+		tell(ACK, nxt[h], 0)
+	:: type == RST || type == CLOSED ->
 		if
-		:: state[h] == NONE -> begin(); peer[h] = f; state[h] = SYN_RCVD; send_synack()
-		:: state[h] == SYN_SENT -> peer[h] = f; state[h] = SYN_RCVD; send_synack()
-		:: state[h] == SYN_RCVD ->
-			if
-			:: REPLACES -> peer[h] = f; send_synack()
-			:: !REPLACES && PROBES && f != peer[h] -> answer(ASK, 0)
-			:: else -> send_synack()
-			fi
-		:: state[h] >= OPEN && f != peer[h] ->
-			answer(ASK, 0)
-		:: state[h] >= OPEN && f == peer[h]
-		fi
-	:: t == SYNACK ->
-		if
-		:: state[h] == SYN_SENT && i == id[h] ->
-			peer[h] = f; state[h] = OPEN;
-			if
-			:: pending[h] > 0
-			:: else -> answer(ACK, 0)
-			fi
-		:: KNOWN ->
-			if
-			:: state[h] == SYN_RCVD -> state[h] = OPEN
-			:: else
-			fi;
-			answer(ACK, 0)
-		:: else -> send(RST, f, i, 0, 0, 0)
-		fi
-	:: t == RST ->
-		if
-		:: KNOWN -> give_up()
+		:: CURRENT && (type == RST || state[h] == CLOSING) -> anew()
 		:: else
 		fi
-	:: t == CLOSED ->
-		if
-		:: KNOWN && state[h] == CLOSING -> forget()
-		:: else
-		fi
-	:: t != SYN && t != SYNACK && t != RST && t != CLOSED && !KNOWN ->
-		send(RST, f, i, 0, 0, 0)
-	:: else ->
-		if
-		:: state[h] == SYN_RCVD -> state[h] = OPEN
-		:: else
-		fi;
-		acked(a);
-		if
-		:: t == DATA || t == DATA_ASK ->
-			reopen(s >= expected[h]);
-			if
-			:: s == expected[h] ->
-				deliver(x);
-				if
-				:: kept[h] -> deliver(kept[h]); kept[h] = 0
-				:: else
-				fi
-			:: s > expected[h] && kept[h] == 0 ->
-				assert(s == expected[h] + 1);
-				kept[h] = x;
-				if
-				:: t == DATA -> tell(s)
-				:: else
-				fi
-			:: else
-			fi;
-			if
-			:: t == DATA_ASK -> tell(s + 1)
-			:: else
-			fi
-		:: t == ASK ->
-			reopen(s > expected[h]);
-			tell(s)
-		:: t == NACK ->
-			reopen(false);
-			do
-			:: x > 0 ->
-				x--;
-				if
-				:: s + x >= una[h] && s + x < nxt[h] ->
-					send(DATA, peer[h], id[h], s + x, expected[h], FRAME(s + x))
-				:: else
-				fi
-			:: else -> break
-			od
-		:: t == ACK ->
-			reopen(false)
-		:: t == CLOSE ->
-			if
-			:: una[h] == nxt[h] && (pending[h] == 0 || state[h] == CLOSING) && AGREE ->
-				answer(CLOSED, 0);
-				forget()
-			:: else -> answer(ACK, 0)
-			fi
-		fi
-	fi;
-	pump()
+	:: type != SYN && type != RST && type != CLOSED && CURRENT -> receive_open()
+	:: else -> send(RST, from, to, 0, 0, 0)
+	fi
 }
 
 proctype host(byte h)
 {
-	mtype t;
-	byte i, f, s, a, x;
+	mtype type;
+	byte to, from, seq, ack, what;
 
 end:	do
-	:: atomic { to[h]?t(i, f, s, a, x) ->
+	:: atomic { wire[h]?type(to, from, seq, ack, what) ->
 		receive();
-		t = 0; i = 0; f = 0; s = 0; a = 0; x = 0 }
+		type = 0; to = 0; from = 0; seq = 0; ack = 0; what = 0 }
 	/* The VM sends a frame. */
 	:: atomic { left[h] > 0 ->
 		left[h]--; pending[h]++;
 		if
-		:: state[h] == NONE -> forget()
-		:: else -> pump()
+		:: state[h] == NONE -> begin(SYN_SENT)
+		:: else -> go_on()
 		fi }
-	:: atomic { early > 0 && troubles > 0 && (WAITS(h) || IDLE(h)) ->
-		early--; troubles--;
+	/* A timer runs out early. */
+	:: atomic { troubles > 0 && state[h] != NONE && !STALE(h) ->
+		troubles--;
 		if
-		:: WAITS(h) -> timer()
-		:: else -> close()
-		fi }
-	:: atomic { restarts > 0 && troubles > 0 && state[h] != NONE ->
-		restarts--; troubles--;
-		doomed[h] = true;
-		doomed[OTHER] = (state[OTHER] != NONE);
-		give_up() }
+		:: IDLE(h) -> state[h] = CLOSING
+		:: else
+		fi;
+		say() }
+	/* It begins anew, or takes the other one for dead: what waits is lost as well. */
+	:: atomic { troubles > 0 && state[h] != NONE ->
+		troubles--;
+		doomed[h] = true; doomed[OTHER] = (state[OTHER] != NONE);
+		sent[h] = sent[h] + pending[h]; nxt[h] = nxt[h] + pending[h]; pending[h] = 0;
+		anew() }
 	od
 }
 
@@ -359,46 +337,63 @@ proctype time()
 {
 	byte h;
 
-end:	do
+	do
 	:: atomic { CALM && (REPEATS(0) || REPEATS(1)) ->
-		h = 0; timer(); h = 1; timer(); h = 0 }
-	:: atomic { CALM && !REPEATS(0) && !REPEATS(1) && STALE(0) ->
-		h = 0; forget() }
-	:: atomic { CALM && !REPEATS(0) && !REPEATS(1) && STALE(1) ->
-		h = 1; forget(); h = 0 }
-	:: atomic { CALM && !WAITS(0) && !WAITS(1) && IDLE(0) ->
-		h = 0; close() }
-	:: atomic { CALM && !WAITS(0) && !WAITS(1) && IDLE(1) ->
-		h = 1; close(); h = 0 }
-	:: atomic { CALM && !WAITS(0) && !WAITS(1) && IDLE(0) && IDLE(1) ->
-		h = 0; close(); h = 1; close(); h = 0 }
-	:: atomic { !checked && CALM && state[0] == NONE && state[1] == NONE &&
-		    left[0] == 0 && left[1] == 0 ->
-		assert(pending[0] == 0 && pending[1] == 0);
+		do
+		:: h < 2 ->
+			if
+			:: REPEATS(h) -> say()
+			:: else
+			fi;
+			h++
+		:: else -> break
+		od;
+		h = 0 }
+	/* The one that has begun is gone: the half-open end is forgotten. */
+	:: atomic { CALM && !REPEATS(0) && !REPEATS(1) && (STALE(0) || STALE(1)) ->
+		h = (STALE(0) -> 0 : 1);
+		anew();
+		h = 0 }
+	/* Either end asks to close, or both do. */
+	:: atomic { CALM && !WAITS(0) && !WAITS(1) && (IDLE(0) || IDLE(1)) ->
+		if
+		:: IDLE(0)
+		:: IDLE(1) -> h = 1
+		fi;
+		do
+		:: state[h] = CLOSING; say();
+			if
+			:: h == 0 && IDLE(1) -> h = 1
+			:: break
+			fi
+		od;
+		h = 0 }
+	:: atomic { CALM && state[0] == NONE && state[1] == NONE && left[0] == 0 && left[1] == 0 ->
 		assert((BITS(delivered[1] + 1, FRAMES + 1) & ~lost[0]) == 0);
 		assert((BITS(delivered[0] + 1, BACK + 1) & ~lost[1]) == 0);
-		checked = true }
+		break }
 	od
 }
 
+#define CLEAR	type = 0; to = 0; from = 0; seq = 0; ack = 0; what = 0
 #define WAY(h)	\
-	:: atomic { losses > 0 && troubles > 0 && nempty(to[h]) -> to[h]?t(i, f, s, a, x); losses--; troubles--; \
-		t = 0; i = 0; f = 0; s = 0; a = 0; x = 0 } \
-	:: atomic { copies > 0 && troubles > 0 && nempty(to[h]) && empty(late[h]) -> \
-		to[h]?<t(i, f, s, a, x)>; late[h]!t(i, f, s, a, x); copies--; troubles--; \
-		t = 0; i = 0; f = 0; s = 0; a = 0; x = 0 } \
-	:: atomic { swaps > 0 && troubles > 0 && nempty(to[h]) && empty(late[h]) -> \
-		to[h]?t(i, f, s, a, x); late[h]!t(i, f, s, a, x); swaps--; troubles--; \
-		t = 0; i = 0; f = 0; s = 0; a = 0; x = 0 } \
-	:: atomic { nempty(late[h]) && nfull(to[h]) -> \
-		late[h]?t(i, f, s, a, x); to[h]!t(i, f, s, a, x); \
-		t = 0; i = 0; f = 0; s = 0; a = 0; x = 0 }
+	/* Lost, doubled, overtaken */ \
+	:: atomic { troubles > 0 && nempty(wire[h]) -> \
+		troubles--; wire[h]?type(to, from, seq, ack, what); CLEAR } \
+	:: atomic { troubles > 0 && nempty(wire[h]) && empty(late[h]) -> \
+		troubles--; wire[h]?<type(to, from, seq, ack, what)>; \
+		late[h]!type(to, from, seq, ack, what); CLEAR } \
+	:: atomic { troubles > 0 && nempty(wire[h]) && empty(late[h]) -> \
+		troubles--; wire[h]?type(to, from, seq, ack, what); \
+		late[h]!type(to, from, seq, ack, what); CLEAR } \
+	:: atomic { nempty(late[h]) && nfull(wire[h]) -> \
+		late[h]?type(to, from, seq, ack, what); \
+		wire[h]!type(to, from, seq, ack, what); CLEAR }
 
 proctype way()
 {
-	mtype t;
-	byte i, f, s, a, x;
-	byte losses = LOSSES, copies = COPIES, swaps = SWAPS;
+	mtype type;
+	byte to, from, seq, ack, what;
 
 end:	do
 	WAY(0)

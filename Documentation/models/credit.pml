@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The credit protocol of zfabric (../zfabric.md) between a sender and the receiver's end of
- * a vNIC, by a way that loses, doubles and reorders control messages and loses frames, and
- * with restarts of both.  Checked by tools/lab/models:
+ * The credit protocol of zfabric (../zfabric.md; net/zswitch/credit.c) between a sender and the
+ * receiver's end of a vNIC.  In each run TROUBLES of these happen, any of them at any time, and
+ * as often: a control message is lost, comes twice, or is overtaken by another; a frame is lost; an
+ * ask is repeated early; the sender or the receiver begins anew.  Checked by tools/lab/models:
  *
- *  - what flies, waits at the receiver and may be sent never is more than SIZE;
- *  - when nothing is left to do, all frames have been sent and all credit is home, so none
- *    is lost for good and nobody waits for ever (asserted where the model can only end);
- *  - nothing goes on for ever: as troubles are few, any cycle is an error.
+ *  - what flies, waits at the receiver and may be sent never is more than SIZE, so no credit is
+ *    minted (bounded());
+ *  - the run ends: nothing is deadlocked, and as troubles are few, any cycle is an error;
+ *  - at its end all frames have been sent and all credit is home, so none is lost for good.
  *
- * A frame costs one credit.  That a time has passed in which every frame has arrived or is
- * lost is modelled as "nothing flies", and of messages in the same way.  Counters are modulo 8, as 2^32 is there.
+ * A frame costs one credit, so asks are granted in parts, of any size.  That a time has passed in
+ * which every frame has arrived or is lost is modelled as "nothing flies", and of messages in the
+ * same way.  Counters are modulo 8, as 2^32 is there.
+ *
+ * Not modelled: frames of many credits, whose asks are granted whole or not at all; other senders,
+ * and their turns; forged messages.
  */
 #define SIZE	2
 #define FRAMES	3
 #define INC(c)	(((c) + 1) % 8)
 #define SUB(a, b)	(((a) - (b) + 8) % 8)
+#ifndef TROUBLES
+#define TROUBLES	3
+#endif
+
 /* Each of these breaks one rule, and must be found out. */
 #ifdef BREAK_QUIET
 #define QUIET	false
 #else
-#define QUIET	quiet
+#define QUIET	quiet	/* Who has begun anew grants nothing before that has lapsed. */
 #endif
 #ifdef BREAK_SETTLED
 #define SETTLED	src_arrived
 #else
-#define SETTLED	s
+#define SETTLED	s	/* What was sent long ago is not waited for. */
 #endif
 #ifdef BREAK_LAPSE
 #define LAPSES	false
 #else
-#define LAPSES	true
+#define LAPSES	true	/* What a silent sender was granted comes home. */
+#endif
+#ifdef BREAK_PART
+#define GRANTED	asked
+#else
+#define GRANTED	n	/* A part is not the whole. */
 #endif
 #ifdef BREAK_EPOCH
 #define OURS	true
 #else
-#define OURS	(e == epoch && p == peer)
-#endif
-#ifndef LOSSES
-#define LOSSES	1
-#endif
-#ifndef COPIES
-#define COPIES	1
-#endif
-#ifndef SWAPS
-#define SWAPS	1
-#endif
-#ifndef RESTARTS
-#define RESTARTS	1
+#define OURS	(e == epoch && p == peer)	/* Other pairs' messages change nothing. */
 #endif
 
 mtype = { ASK, HELLO, GRANT };
@@ -66,12 +68,21 @@ byte queued, last_nonce = 1;
 bool quiet;
 
 byte flying;
+byte troubles = TROUBLES;
 
 /* No frame flies, nor a grant, and the sender has none that it may still use. */
-#define LAPSED	(flying == 0 && granted == used && empty(to_sender))
+#define LAPSED	(flying == 0 && granted == used && len(to_sender) == 0)
 /* It is another one by now, or has nothing to say. */
 #define SILENT	(epoch != src_epoch || peer != src_peer || asked == granted && acked == used)
 #define OUT	(SUB(src_granted, src_arrived) + queued)
+#define ROOM	(OUT < SIZE)
+#define LAPSING	(src_granted != src_arrived && LAPSES && SILENT && LAPSED)
+#define GRANTING	(src_asked != src_granted && !QUIET && ROOM)
+/* The sender's zcr_repeat() */
+#define UNSURE	(asked != granted || acked != used)
+/* Nobody has anything to do before a timer runs out. */
+#define CALM	(len(to_receiver) == 0 && LAPSED && settled == used && queued == 0 && !quiet && \
+		 !GRANTING && !LAPSING)
 
 inline bounded()
 {
@@ -103,10 +114,9 @@ inline sender_begins()
 active proctype sender()
 {
 	byte e, p, n, a;
-	byte restarts = RESTARTS;
 
 	do
-	:: atomic { left > 0 && asked == used ->
+	:: atomic { SUB(asked, used) < left && SUB(asked, granted) < SIZE ->
 		asked = INC(asked);
 		send_ask() }
 	:: atomic { granted != used ->
@@ -125,7 +135,7 @@ active proctype sender()
 		if
 		:: OURS ->
 			if
-			:: SUB(n, granted) <= SUB(asked, granted) -> granted = n
+			:: SUB(n, granted) <= SUB(asked, granted) -> granted = GRANTED
 			:: else
 			fi;
 			if
@@ -138,22 +148,17 @@ active proctype sender()
 		e = 0; p = 0; n = 0; a = 0 }
 	/* Long enough after the last frame */
 	:: atomic { settled != used && flying == 0 -> settled = used }
-	:: atomic { restarts > 0 -> restarts--; peer = 0; sender_begins() }
-	/* Nobody else has anything to do: time passes. */
-	:: atomic { timeout ->
-		if
-		:: asked != granted || acked != used -> send_ask()
-		:: else ->
-			assert(left == 0 && OUT == 0);
-			break
-		fi }
+	:: atomic { troubles > 0 -> troubles--; peer = 0; sender_begins() }
+	:: atomic { CALM && UNSURE -> send_ask() }
+	/* Early */
+	:: atomic { troubles > 0 && UNSURE -> troubles--; send_ask() }
+	:: atomic { CALM && !UNSURE && left == 0 -> assert(OUT == 0); break }
 	od
 }
 
 active proctype receiver()
 {
 	byte e, p, n, s;
-	byte restarts = RESTARTS;
 
 end:	do
 	:: atomic { to_receiver?ASK(e, p, n, s) ->
@@ -181,8 +186,15 @@ end:	do
 			answer(HELLO, e, nonce)
 		fi;
 		e = 0; p = 0; n = 0; s = 0 }
-	:: atomic { src_asked != src_granted && !QUIET && OUT + SUB(src_asked, src_granted) <= SIZE ->
-		src_granted = src_asked;
+	/* As much as there is room for, or a part of that */
+	:: atomic { GRANTING ->
+		do
+		:: src_granted = INC(src_granted);
+			if
+			:: src_asked != src_granted && ROOM
+			:: break
+			fi
+		od;
 		answer(GRANT, src_epoch, src_peer) }
 	:: atomic { flying > 0 ->
 		flying--; queued++;
@@ -193,13 +205,13 @@ end:	do
 		bounded() }
 	:: atomic { queued > 0 -> queued-- }
 	/* A sender that is not heard of any more: what it was granted has come or is lost. */
-	:: atomic { src_granted != src_arrived && LAPSES && SILENT && LAPSED ->
+	:: atomic { LAPSING ->
 		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
 		src_asked = 0; src_granted = 0; src_arrived = 0 }
 	/* Who has restarted does not know what it has granted: it waits until that has lapsed. */
 	:: atomic { quiet && LAPSED -> quiet = false }
-	:: atomic { restarts > 0 ->
-		restarts--; quiet = true;
+	:: atomic { troubles > 0 ->
+		troubles--; quiet = true;
 		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
 		src_asked = 0; src_granted = 0; src_arrived = 0; queued = 0 }
 	od
@@ -209,25 +221,24 @@ active proctype way()
 {
 	mtype t;
 	byte a, b, c, d;
-	byte losses = LOSSES, copies = COPIES, swaps = SWAPS;
 
 end:	do
-	:: atomic { losses > 0 && nempty(to_receiver) -> to_receiver?t(a, b, c, d); losses--;
+	:: atomic { troubles > 0 && nempty(to_receiver) -> to_receiver?t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
-	:: atomic { losses > 0 && nempty(to_sender) -> to_sender?t(a, b, c, d); losses--;
+	:: atomic { troubles > 0 && nempty(to_sender) -> to_sender?t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
-	:: atomic { losses > 0 && flying > 0 -> flying--; losses-- }
-	:: atomic { copies > 0 && nempty(to_receiver) && nfull(to_receiver) ->
-		to_receiver?<t(a, b, c, d)>; to_receiver!t(a, b, c, d); copies--;
+	:: atomic { troubles > 0 && flying > 0 -> flying--; troubles-- }
+	:: atomic { troubles > 0 && nempty(to_receiver) && nfull(to_receiver) ->
+		to_receiver?<t(a, b, c, d)>; to_receiver!t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
-	:: atomic { copies > 0 && nempty(to_sender) && nfull(to_sender) ->
-		to_sender?<t(a, b, c, d)>; to_sender!t(a, b, c, d); copies--;
+	:: atomic { troubles > 0 && nempty(to_sender) && nfull(to_sender) ->
+		to_sender?<t(a, b, c, d)>; to_sender!t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
-	:: atomic { swaps > 0 && len(to_receiver) > 1 ->
-		to_receiver?t(a, b, c, d); to_receiver!t(a, b, c, d); swaps--;
+	:: atomic { troubles > 0 && len(to_receiver) > 1 ->
+		to_receiver?t(a, b, c, d); to_receiver!t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
-	:: atomic { swaps > 0 && len(to_sender) > 1 ->
-		to_sender?t(a, b, c, d); to_sender!t(a, b, c, d); swaps--;
+	:: atomic { troubles > 0 && len(to_sender) > 1 ->
+		to_sender?t(a, b, c, d); to_sender!t(a, b, c, d); troubles--;
 		t = 0; a = 0; b = 0; c = 0; d = 0 }
 	od
 }

@@ -187,7 +187,7 @@ fuzz:			## packets, options and messages at random on a debug kernel (HOURS=1, S
 demo:			## what NDP is good for: three scenes beside TCP and DCTCP, a table and a picture
 	@tools/lab/demo
 
-demo-vm:		## what a lossless virtual switch is good for: three virtual machines, a table and a picture
+demo-vm:		## what a lossless virtual switch and zFabric are good for: virtual machines, tables and a picture
 	@tools/lab/demo-vm
 
 bench:			## the experiments of the fabric lab (FULL=1, E=experiment, SEEDS=n)

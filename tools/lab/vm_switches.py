@@ -52,6 +52,7 @@ def without_ipv6():
 
 class Switch:
     """@net: which of the guests' NICs is on it"""
+    guests = ALL
 
     def __init__(self, net):
         self.net = net
@@ -177,14 +178,15 @@ class Macvtap(Switch):
 
 
 def boot(switches, nice):
-    """The guests by number, each with a NIC on each of the switches
+    """The guests by number, each with a NIC on each of the switches that it is on, the first ones
 
     @nice: by how much the sink stands back when the sources want the processor: so it is
     overloaded, as a receiver that is scheduled too late or has other work"""
     without_ipv6()
     for switch in switches:
         switch.build()
-    guests = {i: Guest(i, [switch.nic(i) for switch in switches], nice * (i == SINK)) for i in ALL}
+    guests = {i: Guest(i, [switch.nic(i) for switch in switches if i in switch.guests], nice * (i == SINK))
+              for i in sorted({i for switch in switches for i in switch.guests})}
     for guest in guests.values():
         guest.ready()
     return guests

@@ -134,14 +134,17 @@ static int zbr_fdb_insert(struct zbridge *zb, const u8 *addr, const struct in6_a
 	e->host = *host;
 	e->is_static = is_static;
 	e->used = jiffies;
-	if (old)
-		zbr_fdb_delete(zb, old);
-	err = rhashtable_insert_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
+	err = old ? rhashtable_replace_fast(&zb->fdb, &old->rhnode, &e->rhnode, zbr_fdb_params) :
+		    rhashtable_insert_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
 	if (err) {
 		kfree(e);
 		return err;
 	}
 	hlist_add_head_rcu(&e->node, &zb->fdb_list);
+	if (old) {
+		hlist_del_init_rcu(&old->node);
+		kfree_rcu(old, rcu);
+	}
 	zbr_fdb_notify(zb, addr, host, is_static, RTM_NEWNEIGH);
 	return 0;
 }
@@ -188,12 +191,15 @@ bool zbr_fdb_knows(struct zbridge *zb, const struct in6_addr *host)
 	return false;
 }
 
-/* Make room for one more. */
+/* Make room, at most once a second: who comes without room is learnt later. */
 static void zbr_fdb_age(struct zbridge *zb)
 {
 	struct zbr_fdb_entry *e;
 	struct hlist_node *next;
 
+	if (time_before(jiffies, zb->fdb_aged + HZ))
+		return;
+	zb->fdb_aged = jiffies;
 	hlist_for_each_entry_safe(e, next, &zb->fdb_list, node)
 		if (!e->is_static && time_after(jiffies, READ_ONCE(e->used) + ZBR_FDB_AGE))
 			zbr_fdb_delete(zb, e);
@@ -389,6 +395,7 @@ int zbr_fdb_init(struct zbridge *zb)
 {
 	spin_lock_init(&zb->fdb_lock);
 	INIT_HLIST_HEAD(&zb->fdb_list);
+	zb->fdb_aged = jiffies - HZ;
 	INIT_LIST_HEAD(&zb->defaults);
 	return rhashtable_init(&zb->fdb, &zbr_fdb_params);
 }

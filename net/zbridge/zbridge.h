@@ -124,6 +124,7 @@ struct zbr_port;
  * @half_open:	the same, oldest first
  * @blocked:	flows that wait for the switch
  * @fdb:	addresses
+ * @fdb_aged:	jiffies when old ones were last looked for
  * @fdb_lock:	writing of @fdb
  * @fdb_list:	the same addresses, for walks
  * @defaults:	hosts that get what is for no address or for many
@@ -151,6 +152,7 @@ struct zbridge {
 	struct list_head	half_open;
 	struct list_head	blocked;
 	struct rhashtable	fdb;
+	unsigned long		fdb_aged;
 	/* Alone, or inside of a flow's */
 	spinlock_t		fdb_lock;
 	struct hlist_head	fdb_list;

@@ -24,6 +24,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
+#include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 #include <net/cee.h>
 #include <net/ipv6.h>
@@ -161,6 +162,11 @@ static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 	struct zbr_host *host, *last = NULL;
 	struct sk_buff *copy;
 
+	/* A packet of IP has 64 KB at most, whatever tags the frame has. */
+	if (skb->len > zb->dev->max_mtu + ETH_HLEN + VLAN_HLEN) {
+		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_MALFORMED);
+		return;
+	}
 	dev_sw_netstats_tx_add(zb->dev, 1, skb->len);
 	if (!is_multicast_ether_addr(addr) && zbr_fdb_host(zb, addr, &addr_host)) {
 		zbr_flow_send(zb, &addr_host, skb);

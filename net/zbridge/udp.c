@@ -111,7 +111,14 @@ static struct dst_entry *zbr_route4(struct zbridge *zb, const struct in6_addr *r
 	};
 	struct rtable *rt = ip_route_output_key(dev_net(zb->dev), &fl4);
 
-	return IS_ERR(rt) ? NULL : &rt->dst;
+	if (IS_ERR(rt))
+		return NULL;
+	/* The operator's host may be a network's broadcast address: that is many hosts. */
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return NULL;
+	}
+	return &rt->dst;
 }
 
 static struct dst_entry *zbr_route6(struct zbridge *zb, const struct in6_addr *remote, u16 sport)

@@ -206,7 +206,11 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
 	if (ack == flow->una)
 		return true;
 	zbr_time(flow, ack);
-	flow->rto = ZBR_RTO;
+	/* The timer may be set to a longer timeout. */
+	if (flow->rto != ZBR_RTO) {
+		flow->rto = ZBR_RTO;
+		zbr_flow_busy(flow);
+	}
 	for (; flow->una != ack; flow->una++) {
 		skb = __skb_dequeue(&flow->unacked);
 		zbr_release(skb, &flow->zb->memory);
@@ -256,8 +260,15 @@ void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
  */
 void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count)
 {
+	static const enum zbridge_stat stats[ZBR_TYPES] = {
+		[ZBR_ACK]	= ZBRIDGE_STAT_ACKS_OUT,
+		[ZBR_NACK]	= ZBRIDGE_STAT_NACKS_OUT,
+		[ZBR_ASK]	= ZBRIDGE_STAT_ASKS_OUT,
+	};
 	struct zbr_msg msg;
 
+	if (stats[type])
+		zbr_count(flow->zb, stats[type], 1);
 	zbr_init_msg(flow, &msg, type);
 	msg.seq = seq;
 	msg.count = count;
@@ -272,22 +283,23 @@ void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count)
  */
 void zbr_arq_ask(struct zbr_flow *flow)
 {
-	zbr_count(flow->zb, ZBRIDGE_STAT_ASKS_OUT, 1);
 	flow->sent_at = jiffies;
 	zbr_arq_tell(flow, ZBR_ASK, flow->next, 0);
 }
 
 /* Receiver */
 
-static void zbr_tell_ack(struct zbr_flow *flow)
+/**
+ * zbr_arq_ack() - say what was delivered
+ * @flow:	flow
+ */
+void zbr_arq_ack(struct zbr_flow *flow)
 {
-	zbr_count(flow->zb, ZBRIDGE_STAT_ACKS_OUT, 1);
 	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
 }
 
 static void zbr_tell_nack(struct zbr_flow *flow, u32 from, u32 to)
 {
-	zbr_count(flow->zb, ZBRIDGE_STAT_NACKS_OUT, 1);
 	zbr_arq_tell(flow, ZBR_NACK, from, to - from);
 }
 
@@ -332,7 +344,7 @@ told:
 		return;
 	/* What waits for the switch is acknowledged when it has gone there. */
 	flow->owed = !RB_EMPTY_ROOT(&flow->kept);
-	zbr_tell_ack(flow);
+	zbr_arq_ack(flow);
 }
 
 /* The node has the place of the frame's device. */
@@ -363,7 +375,7 @@ void zbr_arq_deliver(struct zbr_flow *flow)
 	zbr_seen(flow, flow->expected);
 	if (flow->owed) {
 		flow->owed = false;
-		zbr_tell_ack(flow);
+		zbr_arq_ack(flow);
 	}
 }
 
@@ -420,6 +432,7 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 {
 	u32 ahead = msg->seq - flow->expected;
 	enum zbridge_stat reason;
+	bool blocked;
 
 	if (zbr_before(msg->seq, flow->expected))
 		return ZBRIDGE_STAT_DUPLICATE;
@@ -427,7 +440,8 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 		return ZBRIDGE_STAT_DROP_WINDOW;
 	if (msg->ce)
 		zbr_mark(skb);
-	if (!ahead && RB_EMPTY_ROOT(&flow->kept) && !zbr_blocked(flow)) {
+	blocked = zbr_blocked(flow);
+	if (!ahead && RB_EMPTY_ROOT(&flow->kept) && !blocked) {
 		flow->expected++;
 		zbr_seen(flow, flow->expected);
 		zbr_deliver(flow, skb);
@@ -436,7 +450,7 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 	reason = zbr_keep(flow, msg->seq, skb);
 	if (reason)
 		return reason;
-	if (ahead)
+	if (ahead && !blocked)
 		zbr_count(flow->zb, ZBRIDGE_STAT_EARLY, 1);
 	if (zbr_before(flow->top, msg->seq) && !flow->spread)
 		zbr_tell_nack(flow, flow->top, msg->seq);

@@ -465,7 +465,7 @@ static void zbr_receive_synack(struct zbr_flow *flow, const struct zbr_msg *msg)
 		zbr_arq_go_on(flow);
 	}
 	/* What was sent is an answer, but it may get lost where this one does not. */
-	zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+	zbr_arq_ack(flow);
 }
 
 /*
@@ -487,7 +487,7 @@ static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
 
 	/* Where both ask to close neither can be held back by frames that wait for the answer. */
 	if (!agrees || (flow->state != ZBR_CLOSING && !skb_queue_empty(&flow->pending))) {
-		zbr_arq_tell(flow, ZBR_ACK, flow->next, 0);
+		zbr_arq_ack(flow);
 		return;
 	}
 	zbr_arq_tell(flow, ZBR_CLOSED, flow->next, 0);

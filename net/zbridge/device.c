@@ -271,7 +271,7 @@ bool zbr_blocked(struct zbr_flow *flow)
 		return false;
 	spin_lock(&zb->lock);
 	if (list_empty(&flow->blocked))
-		list_add_tail(&flow->blocked, &zb->blocked);
+		list_add_tail(&flow->blocked, &zb->blocked[flow->txq]);
 	spin_unlock(&zb->lock);
 	/* Pairs with zbr_wake(): either it is seen here, or poll finds the flow. */
 	smp_mb();
@@ -294,18 +294,17 @@ void zbr_unblock(struct zbr_flow *flow)
 /* Return: a flow that the switch has room for again, or NULL.  Context: RCU. */
 static struct zbr_flow *zbr_next_woken(struct zbridge *zb)
 {
-	struct zbr_flow *flow;
+	struct zbr_flow *flow = NULL;
+	unsigned int i;
 
 	spin_lock(&zb->lock);
-	list_for_each_entry(flow, &zb->blocked, blocked) {
-		if (test_bit(flow->txq, &zb->stopped))
-			continue;
+	for (i = 0; i < ZSWITCH_TXQS && !flow; i++)
+		if (!test_bit(i, &zb->stopped))
+			flow = list_first_entry_or_null(&zb->blocked[i], struct zbr_flow, blocked);
+	if (flow)
 		list_del_init(&flow->blocked);
-		spin_unlock(&zb->lock);
-		return flow;
-	}
 	spin_unlock(&zb->lock);
-	return NULL;
+	return flow;
 }
 
 static int zbr_poll(struct napi_struct *napi, int budget)
@@ -636,6 +635,7 @@ static const struct ethtool_ops zbr_ethtool_ops = {
 void zbr_setup(struct net_device *dev)
 {
 	struct zbridge *zb = netdev_priv(dev);
+	int i;
 
 	ether_setup(dev);
 	dev->netdev_ops = &zbr_netdev_ops;
@@ -655,5 +655,6 @@ void zbr_setup(struct net_device *dev)
 	zb->dev = dev;
 	spin_lock_init(&zb->lock);
 	INIT_LIST_HEAD(&zb->half_open);
-	INIT_LIST_HEAD(&zb->blocked);
+	for (i = 0; i < ZSWITCH_TXQS; i++)
+		INIT_LIST_HEAD(&zb->blocked[i]);
 }

@@ -76,9 +76,16 @@ static const struct rhashtable_params zbr_ids_params = {
 
 static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer);
 
-static u32 zbr_new_id(void)
+/* A flow gets a name that no other has.  Return: 0 or an error. */
+static int zbr_flow_name(struct zbr_flow *flow)
 {
-	return get_random_u32() ?: 1;
+	int err;
+
+	do {
+		WRITE_ONCE(flow->id, get_random_u32() ?: 1);
+		err = rhashtable_lookup_insert_fast(&flow->zb->ids, &flow->by_id, zbr_ids_params);
+	} while (err == -EEXIST);
+	return err;
 }
 
 /* Return: flow, ours or another processor's; or NULL.  Context: RCU. */
@@ -94,8 +101,8 @@ static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *k
 	BUILD_BUG_ON(sizeof(*key) != 16 + 2 * ETH_ALEN + 4);
 	flow->zb = zb;
 	flow->key = *key;
-	flow->id = zbr_new_id();
-	flow->txq = flow->id % ZSWITCH_TXQS;
+	/* A flow of one priority is not stopped with those of others. */
+	flow->txq = key->prio * ZBR_TXQS + get_random_u32() % ZBR_TXQS;
 	flow->rto = ZBR_RTO;
 	flow->sent_at = jiffies;
 	flow->heard_at = jiffies;
@@ -108,7 +115,7 @@ static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *k
 	INIT_LIST_HEAD(&flow->blocked);
 	hrtimer_setup(&flow->timer, zbr_flow_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	zbr_arq_begin(flow);
-	if (rhashtable_lookup_insert_fast(&zb->ids, &flow->by_id, zbr_ids_params)) {
+	if (zbr_flow_name(flow)) {
 		kfree(flow);
 		goto too_many;
 	}
@@ -237,8 +244,7 @@ static void zbr_flow_anew(struct zbr_flow *flow)
 		return;
 	}
 	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);
-	WRITE_ONCE(flow->id, zbr_new_id());
-	if (rhashtable_lookup_insert_fast(&zb->ids, &flow->by_id, zbr_ids_params)) {
+	if (zbr_flow_name(flow)) {
 		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_RESET);
 		return;
 	}

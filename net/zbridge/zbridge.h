@@ -39,6 +39,9 @@
 
 #define ZBR_PRIOS	8
 
+/* A priority's part of what the switch stops and wakes */
+#define ZBR_TXQS	(ZSWITCH_TXQS / ZBR_PRIOS)
+
 /* Jiffies of silence after which it is asked, at first */
 #define ZBR_RTO		msecs_to_jiffies(20)
 
@@ -122,7 +125,7 @@ struct zbr_port;
  * @num_half_open: of them, those that others have begun and not confirmed
  * @lock:	of @half_open and @blocked
  * @half_open:	the same, oldest first
- * @blocked:	flows that wait for the switch
+ * @blocked:	flows that wait for the switch, by zbr_flow.txq
  * @fdb:	addresses
  * @fdb_aged:	jiffies when old ones were last looked for
  * @fdb_lock:	writing of @fdb
@@ -150,7 +153,7 @@ struct zbridge {
 	/* Alone, or inside of a flow's */
 	spinlock_t		lock;
 	struct list_head	half_open;
-	struct list_head	blocked;
+	struct list_head	blocked[ZSWITCH_TXQS];
 	struct rhashtable	fdb;
 	unsigned long		fdb_aged;
 	/* Alone, or inside of a flow's */

@@ -157,6 +157,7 @@ static int zbr_accounts_init(struct zbridge *zb)
 /* A frame goes to the host that has its address, or to all.  Context: bottom halves off, RCU. */
 static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 {
+	static const u8 all[ETH_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	const u8 *addr = ((const struct ethhdr *)skb->data)->h_dest;
 	struct in6_addr addr_host;
 	struct zbr_host *host, *last = NULL;
@@ -169,19 +170,19 @@ static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 	}
 	dev_sw_netstats_tx_add(zb->dev, 1, skb->len);
 	if (!is_multicast_ether_addr(addr) && zbr_fdb_host(zb, addr, &addr_host)) {
-		zbr_flow_send(zb, &addr_host, skb);
+		zbr_flow_send(zb, &addr_host, addr, skb);
 		return;
 	}
 	list_for_each_entry_rcu(host, &zb->defaults, node) {
 		copy = last ? skb_clone(skb, GFP_ATOMIC) : NULL;
 		if (copy)
-			zbr_flow_send(zb, &last->addr, copy);
+			zbr_flow_send(zb, &last->addr, all, copy);
 		else if (last)
 			zbr_count(zb, ZBRIDGE_STAT_DROP_NOMEM, 1);
 		last = host;
 	}
 	if (last)
-		zbr_flow_send(zb, &last->addr, skb);
+		zbr_flow_send(zb, &last->addr, all, skb);
 	else
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NODEST);
 }

@@ -10,7 +10,8 @@
  *
  * A flow is between a vNIC here and one on another host, in a priority: for these frames are kept
  * in order by the switch as well, and a pause stops a priority as a whole.  Frames of both
- * directions belong to it.
+ * directions belong to it.  What is for many, or for an address that is not known, goes to a host
+ * in one flow of its sender, whose other end is ff:ff:ff:ff:ff:ff.
  *
  * Handshake, as TCP's, with a random name and a random first number of each end:
  *
@@ -31,7 +32,8 @@
  * to send too: otherwise the SYN is, and one under a forged address is answered once.
  *
  * Close.  Who has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
- * nothing to send and all numbers agree; so no frame is lost by it.
+ * nothing to send and all numbers agree; so no frame is lost by it.  Where half of all flows are
+ * taken, as by a guest that makes up addresses, idle ones are closed after ZBR_IDLE_CROWDED.
  *
  * Bounds.  ZBR_FLOWS_MAX; ZBR_HALF_OPEN_MAX that others have begun and not confirmed, which live
  * for ZBR_DEAD, or until newer ones need the room; frames by zbr_config.memory.
@@ -49,8 +51,8 @@
 #define ZBR_DEAD	(3 * HZ)
 #define ZBR_IDLE	(60 * HZ)
 
-#define ZBR_TICK	(10 * NSEC_PER_MSEC)
-#define ZBR_TICK_IDLE	NSEC_PER_SEC
+/* An idle flow is closed as early as this when half of all flows are taken. */
+#define ZBR_IDLE_CROWDED	HZ
 
 #define ZBR_FLOWS_MAX		65536
 #define ZBR_HALF_OPEN_MAX	4096
@@ -132,14 +134,19 @@ too_many:
 }
 
 /**
- * zbr_flow_busy() - a flow wants an answer
+ * zbr_flow_busy() - a flow wants an answer within its timeout
  * @flow:	flow
  *
  * Context: its lock.
  */
 void zbr_flow_busy(struct zbr_flow *flow)
 {
-	hrtimer_start(&flow->timer, ns_to_ktime(ZBR_TICK), HRTIMER_MODE_REL_SOFT);
+	ktime_t wait = ns_to_ktime(jiffies_to_nsecs(flow->rto));
+
+	if (hrtimer_is_queued(&flow->timer) &&
+	    ktime_before(hrtimer_get_expires(&flow->timer), ktime_add(ktime_get(), wait)))
+		return;
+	hrtimer_start(&flow->timer, wait, HRTIMER_MODE_REL_SOFT);
 }
 
 static void zbr_set_half_open(struct zbr_flow *flow, bool half_open)
@@ -268,11 +275,17 @@ static bool zbr_flow_repeats(const struct zbr_flow *flow)
 	return flow->state != ZBR_SYN_RCVD || !skb_queue_empty(&flow->pending);
 }
 
+static unsigned long zbr_idle(const struct zbridge *zb)
+{
+	return atomic_read(&zb->num_flows) > ZBR_FLOWS_MAX / 2 ? ZBR_IDLE_CROWDED : ZBR_IDLE;
+}
+
 /* Context: the lock. */
 static void zbr_flow_tick(struct zbr_flow *flow)
 {
 	if (!zbr_flow_waits(flow)) {
-		if (zbr_arq_quiet(flow) && time_after_eq(jiffies, flow->used_at + ZBR_IDLE))
+		if (zbr_arq_quiet(flow) &&
+		    time_after_eq(jiffies, flow->used_at + zbr_idle(flow->zb)))
 			zbr_flow_enter(flow, ZBR_CLOSING);
 		return;
 	}
@@ -288,6 +301,19 @@ static void zbr_flow_tick(struct zbr_flow *flow)
 	}
 }
 
+/* Return: time until zbr_flow_tick() may have something to do.  Context: the lock. */
+static ktime_t zbr_flow_rest(const struct zbr_flow *flow)
+{
+	unsigned long now = jiffies, at = flow->heard_at + ZBR_DEAD;
+
+	/* The table may become crowded while a flow is idle. */
+	if (!zbr_flow_waits(flow))
+		at = now + ZBR_IDLE_CROWDED;
+	else if (zbr_flow_repeats(flow) && time_before(flow->sent_at + flow->rto, at))
+		at = flow->sent_at + flow->rto;
+	return ns_to_ktime(jiffies_to_nsecs(time_after(at, now) ? at - now : 1));
+}
+
 static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer)
 {
 	struct zbr_flow *flow = container_of(timer, struct zbr_flow, timer);
@@ -299,8 +325,7 @@ static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer)
 		zbr_flow_tick(flow);
 	/* It may have been started anew meanwhile. */
 	if (flow->state != ZBR_GONE && !hrtimer_is_queued(timer)) {
-		hrtimer_forward_now(timer, ns_to_ktime(zbr_flow_waits(flow) ? ZBR_TICK :
-							      ZBR_TICK_IDLE));
+		hrtimer_forward_now(timer, zbr_flow_rest(flow));
 		restart = HRTIMER_RESTART;
 	}
 	spin_unlock(&flow->lock);
@@ -338,18 +363,20 @@ static bool zbr_flow_take(struct zbr_flow *flow, struct sk_buff *skb)
  * zbr_flow_send() - send a frame to a host
  * @zb:		tunnel
  * @host:	host
+ * @there:	address that names the flow's other end
  * @skb:	frame, its data at the MAC header, its priority set; it is consumed
  *
  * Context: bottom halves are off, RCU.
  */
-void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, struct sk_buff *skb)
+void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, const u8 *there,
+		   struct sk_buff *skb)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
 	struct zbr_key key = { .remote = *host, .prio = skb->priority };
 	struct zbr_flow *flow;
 
 	ether_addr_copy(key.here, eth->h_source);
-	ether_addr_copy(key.there, eth->h_dest);
+	ether_addr_copy(key.there, there);
 	/* One that has just ended is not found again. */
 	do {
 		flow = zbr_flow_get(zb, &key);

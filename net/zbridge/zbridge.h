@@ -390,7 +390,8 @@ bool zbr_arq_quiet(const struct zbr_flow *flow);
 /* flow.c */
 int zbr_flows_init(struct zbridge *zb);
 void zbr_flows_exit(struct zbridge *zb);
-void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, struct sk_buff *skb);
+void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, const u8 *there,
+		   struct sk_buff *skb);
 void zbr_flow_receive(struct zbridge *zb, struct zbr_msg *msg, struct sk_buff *skb);
 void zbr_flow_end_all(struct zbridge *zb);
 void zbr_flow_busy(struct zbr_flow *flow);

@@ -43,7 +43,6 @@
 #include <linux/etherdevice.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
-#include <linux/ratelimit.h>
 #include <net/ipv6.h>
 #include "zbridge.h"
 
@@ -57,7 +56,7 @@
 #define ZBR_FLOWS_MAX		65536
 #define ZBR_HALF_OPEN_MAX	4096
 
-/* RSTs of all tunnels, in a second */
+/* RSTs of a tunnel, in a second */
 #define ZBR_RSTS	1000
 
 static const struct rhashtable_params zbr_flows_params = {
@@ -390,15 +389,13 @@ void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, const u8 *th
 /* A packet of no flow.  RST is answered by nothing. */
 static void zbr_receive_stale(struct zbridge *zb, const struct zbr_msg *msg)
 {
-	static DEFINE_RATELIMIT_STATE(limit, HZ, ZBR_RSTS);
 	struct zbr_msg rst = {
 		.type = ZBR_RST, .prio = msg->prio, .to = msg->from, .from = msg->to,
 		.remote = msg->remote,
 	};
 
 	zbr_count(zb, ZBRIDGE_STAT_STALE, 1);
-	ratelimit_set_flags(&limit, RATELIMIT_MSG_ON_RELEASE);
-	if (msg->type != ZBR_RST && msg->type != ZBR_CLOSED && __ratelimit(&limit))
+	if (msg->type != ZBR_RST && msg->type != ZBR_CLOSED && __ratelimit(&zb->rsts))
 		zbr_udp_answer(zb, &rst);
 }
 
@@ -671,6 +668,8 @@ int zbr_flows_init(struct zbridge *zb)
 {
 	int err = rhashtable_init(&zb->flows, &zbr_flows_params);
 
+	ratelimit_state_init(&zb->rsts, HZ, ZBR_RSTS);
+	ratelimit_set_flags(&zb->rsts, RATELIMIT_MSG_ON_RELEASE);
 	if (err)
 		return err;
 	err = rhashtable_init(&zb->ids, &zbr_ids_params);

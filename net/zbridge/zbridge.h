@@ -28,6 +28,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/ratelimit.h>
 #include <linux/rbtree.h>
 #include <linux/rhashtable.h>
 #include <linux/skbuff.h>
@@ -123,6 +124,7 @@ struct zbr_port;
  * @ids:	by id
  * @num_flows:	of them
  * @num_half_open: of them, those that others have begun and not confirmed
+ * @rsts:	limit of answers to packets of no flow
  * @lock:	of @half_open and @blocked
  * @half_open:	the same, oldest first
  * @blocked:	flows that wait for the switch, by zbr_flow.txq
@@ -150,6 +152,7 @@ struct zbridge {
 	struct rhashtable	ids;
 	atomic_t		num_flows;
 	atomic_t		num_half_open;
+	struct ratelimit_state	rsts;
 	/* Alone, or inside of a flow's */
 	spinlock_t		lock;
 	struct list_head	half_open;

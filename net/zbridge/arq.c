@@ -176,7 +176,7 @@ void zbr_arq_go_on(struct zbr_flow *flow)
 		atomic_sub(skb->len, &flow->zb->room[flow->key.prio].pending);
 		zbr_transmit_new(flow, skb);
 	}
-	zbr_reopen(flow->zb, flow->key.prio);
+	zbr_reopen(flow->zb);
 }
 
 static void zbr_time(struct zbr_flow *flow, u32 ack)

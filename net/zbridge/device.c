@@ -80,14 +80,15 @@ static void zbr_close_if_full(struct zbridge *zb, unsigned int prio)
 }
 
 /**
- * zbr_reopen() - frames of a priority have left
+ * zbr_reopen() - frames have left
  * @zb:		tunnel
- * @prio:	priority
  *
  * Context: any but hard interrupts, any lock.
  */
-void zbr_reopen(struct zbridge *zb, unsigned int prio)
+void zbr_reopen(struct zbridge *zb)
 {
+	unsigned int prio;
+
 	/* Pairs with zbr_close_if_full(). */
 	smp_mb();
 	if (!READ_ONCE(zb->closed))
@@ -106,7 +107,7 @@ static void zbr_write_space(struct sock *sk)
 	rcu_read_lock();
 	room = rcu_dereference_sk_user_data(sk);
 	if (room)
-		zbr_reopen(room->zb, room->prio);
+		zbr_reopen(room->zb);
 	rcu_read_unlock();
 }
 

@@ -136,6 +136,8 @@ too_many:
  * zbr_flow_busy() - a flow wants an answer within its timeout
  * @flow:	flow
  *
+ * A timer that runs out earlier is left alone: it sees how long to wait on.
+ *
  * Context: its lock.
  */
 void zbr_flow_busy(struct zbr_flow *flow)
@@ -196,7 +198,7 @@ static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 	zbr_arq_purge(flow, &flow->unacked, reason);
 	zbr_arq_purge(flow, &flow->pending, reason);
 	zbr_arq_purge_kept(flow);
-	zbr_reopen(zb, flow->key.prio);
+	zbr_reopen(zb);
 	zbr_unblock(flow);
 	rhashtable_remove_fast(&zb->flows, &flow->by_key, zbr_flows_params);
 	rhashtable_remove_fast(&zb->ids, &flow->by_id, zbr_ids_params);

@@ -400,7 +400,7 @@ void zbr_flow_end_all(struct zbridge *zb);
 void zbr_flow_busy(struct zbr_flow *flow);
 
 /* device.c: what the others ask of it, any lock */
-void zbr_reopen(struct zbridge *zb, unsigned int prio);
+void zbr_reopen(struct zbridge *zb);
 void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb);
 bool zbr_nic_is_full(const struct zbr_flow *flow);
 bool zbr_blocked(struct zbr_flow *flow);

@@ -198,6 +198,8 @@ def carried(what, fabric):
     a = zf("A")
     check(what + ": %d frames are sent once, %d asks and %d acknowledgements for them" % (a["sent"], a["asks_out"], zf("B")["acks_out"]),
           a["sent"] == a["taken"] and not a["resent"] and zf("B")["acks_out"] <= a["sent"] / 20 + 40, a)
+    same(what + ": each acknowledgement is counted where it leaves, and where it comes",
+         [zf(h)["acks_in"] for h in "AB"], [zf(h)["acks_out"] for h in "BA"])
     for s in sinks.values():
         s.finish()
     end()
@@ -393,8 +395,78 @@ def stops():
     asks = zf("A")["asks_out"] - a["asks_out"]
     check("stops: it is asked ever less often, %d times in 5 s" % asks, not VIRTUAL or 8 <= asks <= 12, asks)
     check("stops: both ends keep what they may", 0 < a["used"] < (2 << 20) and 0 < b["used"] < (1 << 20), (a, b))
+    same("stops: what waits for the switch alone is not early", zf("B")["early"], 0)
     ip("B", "link set z1 type zvnic rate 1gbit")
     arrive("stops", [sink], [flow])
+    sink.finish()
+    end()
+
+
+def raw_frames(node, addresses, size=60):
+    """Frames, by pairs of destination and source"""
+    s = inside(names[node], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    s.bind(("eth0", 0))
+    for n, (to, by) in enumerate(addresses):
+        s.send(bytes.fromhex((to + by).replace(":", "")) + b"\x88\xb6" + bytes(size))
+        if not n % 50:
+            time.sleep(0.001)
+    s.close()
+
+
+def made_up(kind, n):
+    return "02:%02x:00:00:%02x:%02x" % (kind, n >> 8, n & 255)
+
+
+def apart():
+    """Many flows that the switch has no room for stop none of another priority."""
+    pair((0, "A"), (1, "B"), (2, "B"), fabric=False, switch="wire-wait 0")
+    ip("B", "link set z1 type zvnic rate 1kbit")
+    raw_frames("C0", [(mac(1), made_up(1, n % 200)) for n in range(2000)], 1400)
+    time.sleep(0.5)
+    check("apart: they wait", zf("B")["used"] > 100000, zf("B"))
+    sink, flow = Sink("C2"), flow_of(0, 2, total=200, tos=0x40).start()
+    flow.finish()
+    wait_until(lambda: sink.of(flow) == 200, "the others arrive")
+    same("apart: another priority's arrive whole and in order", (sink.whole(flow), sink.disorder), (True, 0))
+    ip("B", "link set z1 type zvnic rate 1gbit")
+    settle("apart")
+    sink.finish()
+    end()
+
+
+def crowd():
+    """A guest that makes up addresses"""
+    pair((0, "A"), (1, "B"), fabric=False)
+    sink, flow = Sink("C1"), flow_of(0, 1, total=20).start()
+    flow.finish()
+    arrive("crowd: before", [sink], [flow])
+    before = zf("A")["flows"]
+    raw_frames("C0", [(made_up(2, n), mac(0)) for n in range(2000)])
+    settle("crowd: destinations")
+    same("crowd: what is for nobody goes by one flow", zf("A")["flows"] - before, 1)
+    if VIRTUAL:
+        raw_frames("C0", [(mac(1), "02:03:00:%02x:%02x:%02x" % (n >> 16, n >> 8 & 255, n & 255)) for n in range(33000)])
+        time.sleep(3)
+        flows = zf("A")["flows"]
+        check("crowd: of 33000 flows of sources, idle ones are closed soon: %d are left" % flows, flows <= 32768, zf("A"))
+        settle("crowd: sources")
+    again = flow_of(0, 1, total=20).start()
+    again.finish()
+    arrive("crowd: after", [sink], [again])
+    # The address of a whole network is no host's.
+    ip("A", "address add 192.168.8.1/24 dev wB")
+    run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst 192.168.8.255" % names["A"])
+    wire = inside(names["A"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+    wire.bind(("wB", 3))
+    wire.settimeout(0.5)
+    raw_frames("C0", [(made_up(2, 1), mac(0))])
+    seen = []
+    try:
+        while True:
+            seen.append(wire.recv(2000)[:6])
+    except socket.timeout:
+        wire.close()
+    same("crowd: no packet of the tunnel's is for a whole network", (len(seen) > 0, b"\xff" * 6 in seen), (True, False))
     sink.finish()
     end()
 
@@ -922,9 +994,9 @@ def unload():
     end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, slow, full, through, restart, dead, silent, closed, closing, forged,
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, silent, closed, closing, forged,
          strangers, shared, marks, vlan, flood, within, commands, gone, unload)
-PLAN = 113 if VIRTUAL else 111
+PLAN = 129 if VIRTUAL else 125
 
 
 def failing():

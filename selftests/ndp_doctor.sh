@@ -107,7 +107,7 @@ trim_there
 serve "${HOST[last]}" 5199
 check "a short transfer over a port that trims" fetch "${HOST[0]}" -s 120000 "$there" 5199
 check "its end" served
-check "which trimmed some of it" [ "$(ndp_stat "${HOST[0]}" NackIn)" -gt 0 ]
+exact "which trimmed some of it" [ "$(ndp_stat "${HOST[0]}" NackIn)" -gt 0 ]
 tc -n "${LEAF[1]}" qdisc replace dev "h$last" root ndp
 
 # A black hole: routers on the way tell nothing.

@@ -64,7 +64,8 @@ shown() {
 says_so() {
 	at "$1" "$2" >"$TMP/said"
 	cat "$TMP/said"
-	[ -n "$(shown "$3")" ] && diff <(shown "$3") <(numberless <"$TMP/said" | grep -xF "$(shown "$3")")
+	shown "$3" >"$TMP/shown"
+	[ -s "$TMP/shown" ] && diff "$TMP/shown" <(numberless <"$TMP/said" | grep -xFf "$TMP/shown")
 }
 not_bad() { ! grep -A 3 ^bad "$TMP/said"; }
 
@@ -161,7 +162,8 @@ told() {
 	local name
 
 	at "$A" "ndp stat" >"$TMP/stat" && cat "$TMP/stat" || return 1
-	for name in $(sed -n '/^## 6/,/^## Back/p' "$PAGE" | grep -o '`[A-Z][A-Za-z]*`' | tr -d '`'); do
+	for name in $(sed -n '/^## 6/,/^## Back/p' "$PAGE" | grep -o '`[A-Z][A-Za-z]*`' |
+		      tr -d '`'); do
 		ndp_stat "$A" "$name" | grep -x '[0-9]*' || return 1
 	done
 }

@@ -84,7 +84,8 @@ enum ifla_zbridge {
  * @ZBRIDGE_STAT_DEAD: flows whose other host did not answer
  * @ZBRIDGE_STAT_STALE: packets of no flow, or of one as it was before
  * @ZBRIDGE_STAT_DROP_CRC: packets that were damaged
- * @ZBRIDGE_STAT_DROP_MALFORMED: packets of another version or type, or too short; frames too long for IP
+ * @ZBRIDGE_STAT_DROP_MALFORMED: packets of another version or type, or too short; frames too
+ *	long for IP
  * @ZBRIDGE_STAT_DROP_STRANGER: openings that were refused, or forgotten for newer ones
  * @ZBRIDGE_STAT_DROP_WINDOW: frames that came, and that there was no room to keep
  * @ZBRIDGE_STAT_DROP_NODEST: frames to an address that no host is known for

@@ -3,7 +3,8 @@
  * The credit protocol of zfabric (../zfabric.md; net/zswitch/credit.c) between a sender and the
  * receiver's end of a vNIC.  In each run TROUBLES of these happen, any of them at any time, and
  * as often: a control message is lost, comes twice, or is overtaken by another; a frame is lost; an
- * ask is repeated early; the sender or the receiver begins anew.  Checked by tools/lab/models:
+ * ask is repeated early; credit is given back though frames will come; the sender or the receiver
+ * begins anew.  Checked by tools/lab/models:
  *
  *  - what flies, waits at the receiver and may be sent never is more than SIZE, so no credit is
  *    minted (bounded());
@@ -21,6 +22,9 @@
 #define FRAMES	3
 #define INC(c)	(((c) + 1) % 8)
 #define SUB(a, b)	(((a) - (b) + 8) % 8)
+/* Credits that may be granted beyond the last ask */
+#define AHEAD	1
+#define WITHIN(c, from, told)	(SUB(c, from) <= SUB(((told) + AHEAD) % 8, from))
 #ifndef TROUBLES
 #define TROUBLES	3
 #endif
@@ -46,6 +50,11 @@
 #else
 #define GRANTED	n	/* A part is not the whole. */
 #endif
+#ifdef BREAK_VOID
+#define ARRIVED	true
+#else
+#define ARRIVED	(acked == used)	/* What is given back is told when all that was sent has come. */
+#endif
 #ifdef BREAK_EPOCH
 #define OURS	true
 #else
@@ -59,11 +68,11 @@ chan to_receiver = [2] of { mtype, byte, byte, byte, byte };
 chan to_sender = [2] of { mtype, byte, byte, byte, byte };
 
 /* Sender */
-byte epoch = 1, peer, asked, granted, used, settled, acked;
+byte epoch = 1, peer, asked, told, granted, used, settled, acked;
 byte left = FRAMES;
 
 /* Receiver: of whom it has granted to, and of a pairing to come */
-byte src_epoch, src_peer, nonce = 1, src_asked, src_granted, src_arrived;
+byte src_epoch, src_peer, nonce = 1, src_asked, src_told, src_granted, src_arrived;
 byte queued, last_nonce = 1;
 bool quiet;
 
@@ -73,13 +82,13 @@ byte troubles = TROUBLES;
 /* No frame flies, nor a grant, and the sender has none that it may still use. */
 #define LAPSED	(flying == 0 && granted == used && len(to_sender) == 0)
 /* It is another one by now, or has nothing to say. */
-#define SILENT	(epoch != src_epoch || peer != src_peer || asked == granted && acked == used)
+#define SILENT	(epoch != src_epoch || peer != src_peer || asked == used && acked == used)
 #define OUT	(SUB(src_granted, src_arrived) + queued)
 #define ROOM	(OUT < SIZE)
 #define LAPSING	(src_granted != src_arrived && LAPSES && SILENT && LAPSED)
 #define GRANTING	(src_asked != src_granted && !QUIET && ROOM)
 /* The sender's zcr_repeat() */
-#define UNSURE	(asked != granted || acked != used)
+#define UNSURE	(asked != used || acked != used)
 /* Nobody has anything to do before a timer runs out. */
 #define CALM	(len(to_receiver) == 0 && LAPSED && settled == used && queued == 0 && !quiet && \
 		 !GRANTING && !LAPSING)
@@ -91,6 +100,7 @@ inline bounded()
 
 inline send_ask()
 {
+	told = asked;
 	if
 	:: nfull(to_receiver) -> to_receiver!ASK(epoch, peer, asked, settled)
 	:: full(to_receiver)	/* as good as lost; it is repeated */
@@ -108,7 +118,7 @@ inline answer(type, e, p)
 inline sender_begins()
 {
 	epoch++;
-	asked = 0; granted = 0; used = 0; settled = 0; acked = 0;
+	asked = 0; told = 0; granted = 0; used = 0; settled = 0; acked = 0;
 }
 
 active proctype sender()
@@ -119,9 +129,20 @@ active proctype sender()
 	:: atomic { SUB(asked, used) < left && SUB(asked, granted) < SIZE ->
 		asked = INC(asked);
 		send_ask() }
-	:: atomic { granted != used ->
+	:: atomic { granted != used && left > 0 ->
 		used = INC(used); left--; flying++;
 		bounded() }
+	/* What no frame waits for is given back; others may come then. */
+	:: atomic { granted != used && (left == 0 || troubles > 0) ->
+		if
+		:: left == 0
+		:: left > 0 -> troubles--
+		fi;
+		if
+		:: ARRIVED -> settled = granted
+		:: !ARRIVED
+		fi;
+		used = granted }
 	:: atomic { to_sender?HELLO(e, p, n, a) ->
 		if
 		:: e == epoch && peer == 0 -> peer = p; send_ask()
@@ -135,7 +156,12 @@ active proctype sender()
 		if
 		:: OURS ->
 			if
-			:: SUB(n, granted) <= SUB(asked, granted) -> granted = GRANTED
+			:: WITHIN(n, granted, told) ->
+				granted = GRANTED;
+				if
+				:: SUB(granted, asked) <= AHEAD -> asked = granted
+				:: else
+				fi
 			:: else
 			fi;
 			if
@@ -174,12 +200,16 @@ end:	do
 			:: SUB(n, src_granted) <= SIZE && SUB(n, src_asked) <= SIZE -> src_asked = n
 			:: else
 			fi;
+			if
+			:: SUB(n, src_told) <= SIZE + AHEAD -> src_told = n
+			:: else
+			fi;
 			answer(GRANT, e, p)
 		:: e == src_epoch && p != src_peer	/* late */
 		:: e != src_epoch && p == nonce && src_granted == src_arrived ->
 			src_epoch = e; src_peer = p;
 			last_nonce++; nonce = last_nonce;
-			src_asked = n; src_granted = 0; src_arrived = 0
+			src_asked = n; src_told = n; src_granted = 0; src_arrived = 0
 		:: e != src_epoch && p == nonce && src_granted != src_arrived
 			/* not before what its former life was granted has come or lapsed */
 		:: e != src_epoch && p != nonce ->
@@ -202,18 +232,27 @@ end:	do
 		:: src_arrived != src_granted -> src_arrived = INC(src_arrived)
 		:: else	/* nobody granted it, but it is here */
 		fi;
+		/* One more unasked, or not */
+		if
+		:: src_epoch != 0 && src_asked == src_granted && !QUIET && ROOM &&
+		   src_granted == src_told ->
+			src_granted = INC(src_granted);
+			src_asked = src_granted;
+			answer(GRANT, src_epoch, src_peer)
+		:: true
+		fi;
 		bounded() }
 	:: atomic { queued > 0 -> queued-- }
 	/* A sender that is not heard of any more: what it was granted has come or is lost. */
 	:: atomic { LAPSING ->
 		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
-		src_asked = 0; src_granted = 0; src_arrived = 0 }
+		src_asked = 0; src_told = 0; src_granted = 0; src_arrived = 0 }
 	/* Who has restarted does not know what it has granted: it waits until that has lapsed. */
 	:: atomic { quiet && LAPSED -> quiet = false }
 	:: atomic { troubles > 0 ->
 		troubles--; quiet = true;
 		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
-		src_asked = 0; src_granted = 0; src_arrived = 0; queued = 0 }
+		src_asked = 0; src_told = 0; src_granted = 0; src_arrived = 0; queued = 0 }
 	od
 }
 

@@ -18,6 +18,10 @@
  * and since no ask is for more than ZCR_ASK_MAX, which each receiver has, each is granted in
  * time.
  *
+ * A stream needs few asks: while more than half of all credit is free, and nobody waits, a
+ * source whose frames come is granted up to ZCR_AHEAD more than it has asked for.  What a sender
+ * has no use for it gives back (zcr_void()).
+ *
  * Sources that ask take turns by credits (deficit round robin, Shreedhar and Varghese,
  * SIGCOMM 1995), as the thesis' waiting lists do by frames.
  *
@@ -65,11 +69,13 @@ void zcr_sender_begin(struct zcr_sender *tx, u32 epoch)
  */
 bool zcr_want(struct zcr_sender *tx, u32 credits)
 {
-	if (tx->asked - tx->granted + credits > ZCR_ASK_MAX)
+	if ((s32)(tx->wanted + credits - tx->granted) > ZCR_ASK_MAX)
 		return false;
-	tx->asked += credits;
+	tx->wanted += credits;
+	if ((s32)(tx->wanted - tx->asked) > 0)
+		tx->asked = tx->wanted;
 	if (credits > 1)
-		tx->large = tx->asked;
+		tx->large = tx->wanted;
 	return true;
 }
 
@@ -79,8 +85,9 @@ bool zcr_want(struct zcr_sender *tx, u32 credits)
  *
  * Return: message.
  */
-struct zcr_msg zcr_ask(const struct zcr_sender *tx)
+struct zcr_msg zcr_ask(struct zcr_sender *tx)
 {
+	tx->told = tx->asked;
 	return (struct zcr_msg) {
 		.type = ZCR_ASK, .epoch = tx->epoch, .peer = tx->peer, .count = tx->asked,
 		.past = tx->settled, .single = (s32)(tx->granted - tx->large) >= 0,
@@ -120,9 +127,11 @@ bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
 		return zcr_hear_hello(tx, msg, fresh);
 	if (msg->type != ZCR_GRANT || msg->epoch != tx->epoch || msg->peer != tx->peer)
 		return false;
-	if (zcr_forward(tx->granted, msg->count, tx->asked)) {
+	if (zcr_forward(tx->granted, msg->count, tx->told + ZCR_AHEAD_MAX)) {
 		news = msg->count != tx->granted;
 		tx->granted = msg->count;
+		if ((s32)(tx->granted - tx->asked) > 0)
+			tx->asked = tx->granted;
 	}
 	if (zcr_forward(tx->acked, msg->past, tx->used))
 		tx->acked = msg->past;
@@ -145,6 +154,28 @@ bool zcr_use(struct zcr_sender *tx, u32 credits)
 }
 
 /**
+ * zcr_void() - no frame waits: what was granted and not used is given back
+ * @tx:		sender
+ *
+ * The receiver hears of it by the next ask if it has told that all frames have arrived;
+ * else when frames that were sent by now have, or are lost.
+ *
+ * Return: how many.
+ */
+u32 zcr_void(struct zcr_sender *tx)
+{
+	u32 credits = tx->granted - tx->used;
+
+	if (tx->acked == tx->used) {
+		tx->last = tx->granted;
+		tx->settled = tx->granted;
+	}
+	tx->used = tx->granted;
+	tx->wanted = tx->granted;
+	return credits;
+}
+
+/**
  * zcr_tick() - as long as a frame can be on its way has passed since the last time
  * @tx:		sender
  * @inside:	of @tx->used, credits of frames that have not set out yet; it may count some of
@@ -164,7 +195,8 @@ void zcr_tick(struct zcr_sender *tx, u32 inside)
  */
 bool zcr_repeat(const struct zcr_sender *tx)
 {
-	return tx->asked != tx->granted || tx->acked != tx->used;
+	/* Who holds credit must not be taken for one that has vanished. */
+	return tx->asked != tx->used || tx->acked != tx->used;
 }
 
 /**
@@ -211,6 +243,8 @@ static u32 zcr_settle(struct zcr_source *src, u32 settled)
 		return 0;
 	src->arrived = settled;
 	src->rx->out -= lost;
+	if (lost)
+		src->run = 0;
 	return lost;
 }
 
@@ -227,8 +261,10 @@ static enum zcr_verdict zcr_asked_anew(struct zcr_source *src, const struct zcr_
 	src->nonce = fresh;
 	src->single = msg->single;
 	src->asked = msg->count;
+	src->told = msg->count;
 	src->granted = 0;
 	src->arrived = 0;
+	src->run = 0;
 	zcr_wait(src);
 	return ZCR_OURS;
 }
@@ -253,7 +289,12 @@ enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u3
 		return zcr_asked_anew(src, msg, fresh);
 	if (msg->peer != src->peer)
 		return ZCR_STALE;
+	/* A liar has granted it more than we have: we are of two minds for ever, or begin anew. */
+	if ((s32)(msg->count - src->granted) > ZCR_ASK_MAX)
+		return ZCR_STRANGE;
 	*lost += zcr_settle(src, msg->past);
+	if (zcr_forward(src->told, msg->count, src->granted + ZCR_ASK_MAX))
+		src->told = msg->count;
 	if (zcr_forward(src->asked, msg->count, src->granted + ZCR_ASK_MAX)) {
 		src->single = msg->single;
 		src->asked = msg->count;
@@ -366,6 +407,33 @@ u32 zcr_arrive(struct zcr_source *src, u32 credits)
 }
 
 /**
+ * zcr_more() - a frame has come: is its sender granted more than it asks for?
+ * @src:	sender
+ *
+ * Return: whether it is to be sent a zcr_grant().
+ */
+bool zcr_more(struct zcr_source *src)
+{
+	u32 left = src->granted - src->arrived, ahead = src->run / 2;
+	struct zcr_receiver *rx = src->rx;
+	s32 more;
+
+	if (src->run < 2 * ZCR_AHEAD)
+		src->run++;
+	if (src->asked != src->granted || left > ahead / 2 || rx->quiet ||
+	    !list_empty(&rx->waiting) || rx->out >= rx->size / 2)
+		return false;
+	more = min3((s32)(ahead - left), (s32)(rx->size / 2 - rx->out),
+		    (s32)(src->told + ZCR_AHEAD_MAX - src->granted));
+	if (more <= 0)
+		return false;
+	rx->out += more;
+	src->granted += more;
+	src->asked = src->granted;
+	return true;
+}
+
+/**
  * zcr_take() - a frame has come without credit, and waits for the vNIC
  * @rx:		receiver
  * @credits:	of the frame
@@ -397,8 +465,10 @@ u32 zcr_forget(struct zcr_source *src)
 
 	src->rx->out -= held;
 	src->asked = 0;
+	src->told = 0;
 	src->granted = 0;
 	src->arrived = 0;
+	src->run = 0;
 	src->epoch = 0;
 	src->deficit = 0;
 	list_del_init(&src->waiting);
@@ -433,6 +503,7 @@ u32 zcr_withdraw(struct zcr_sender *tx, struct zcr_source *src)
 	u32 asked = tx->asked - tx->granted;
 
 	tx->asked = tx->granted;
+	tx->wanted = tx->granted;
 	src->asked = src->granted;
 	zcr_wait(src);
 	return asked;

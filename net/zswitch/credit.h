@@ -15,6 +15,13 @@
 /* Credits of the longest frame, and what may be asked for beyond what was granted */
 #define ZCR_ASK_MAX	64
 
+/*
+ * Credits that a source may hold which it has not asked for; and how many may be granted beyond
+ * the last ask that was heard of it, so that a forged grant is worth no more than that.
+ */
+#define ZCR_AHEAD	32
+#define ZCR_AHEAD_MAX	(2 * ZCR_AHEAD)
+
 /**
  * enum zcr_type - kinds of messages
  * @ZCR_ASK:	by a sender
@@ -49,18 +56,22 @@ struct zcr_msg {
  * struct zcr_sender - who sends to a vNIC
  * @epoch:	its own, never 0
  * @peer:	the receiver's; 0: not known yet
- * @asked:	credits that it has asked for
- * @granted:	of them, those that it got
- * @used:	of these, those that it has sent frames by
+ * @wanted:	credits of its frames, of those that were sent and those that wait
+ * @asked:	credits that it has asked for, or got unasked
+ * @told:	@asked in its last ask
+ * @granted:	of @asked, those that it got
+ * @used:	of these, those that it has sent frames by, or given back
  * @last:	of @used, those on their way by the last zcr_tick()
  * @settled:	by the one before: these frames have arrived or are lost
  * @acked:	credits whose frames have arrived, or that are given up
- * @large:	@asked when a frame of more than one was asked for last
+ * @large:	@wanted when a frame of more than one was asked for last
  */
 struct zcr_sender {
 	u32	epoch;
 	u32	peer;
+	u32	wanted;
 	u32	asked;
+	u32	told;
 	u32	granted;
 	u32	used;
 	u32	last;
@@ -96,9 +107,11 @@ struct zcr_receiver {
  * @peer:	the receiver's for this pair
  * @nonce:	the receiver's for the next pair
  * @single:	what it asks for can be granted in parts
- * @asked:	credits that the sender has asked for
- * @granted:	of them, those that it got
+ * @asked:	credits that the sender has asked for, or got unasked
+ * @told:	what it has said that it has asked for
+ * @granted:	of @asked, those that it got
  * @arrived:	of these, those whose frames have come, or that are given up
+ * @run:	frames that have come since it gave back any; 2 * ZCR_AHEAD at most
  */
 struct zcr_source {
 	struct list_head	waiting;
@@ -111,8 +124,10 @@ struct zcr_source {
 	u32			nonce;
 	bool			single;
 	u32			asked;
+	u32			told;
 	u32			granted;
 	u32			arrived;
+	u8			run;
 };
 
 /**
@@ -131,9 +146,10 @@ u32 zcr_cost(unsigned int len);
 
 void zcr_sender_begin(struct zcr_sender *tx, u32 epoch);
 bool zcr_want(struct zcr_sender *tx, u32 credits);
-struct zcr_msg zcr_ask(const struct zcr_sender *tx);
+struct zcr_msg zcr_ask(struct zcr_sender *tx);
 bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh);
 bool zcr_use(struct zcr_sender *tx, u32 credits);
+u32 zcr_void(struct zcr_sender *tx);
 void zcr_tick(struct zcr_sender *tx, u32 inside);
 bool zcr_repeat(const struct zcr_sender *tx);
 
@@ -146,6 +162,7 @@ struct zcr_msg zcr_answer(const struct zcr_source *src, const struct zcr_msg *as
 struct zcr_source *zcr_next(struct zcr_receiver *rx);
 struct zcr_msg zcr_grant(const struct zcr_source *src);
 u32 zcr_arrive(struct zcr_source *src, u32 credits);
+bool zcr_more(struct zcr_source *src);
 void zcr_take(struct zcr_receiver *rx, u32 credits);
 void zcr_leave(struct zcr_receiver *rx, u32 credits);
 u32 zcr_forget(struct zcr_source *src);

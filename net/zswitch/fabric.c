@@ -20,7 +20,9 @@
  * for the same credit.  A frame that comes with credit has its room, and pauses no wire.
  *
  * Asking.  An ask is sent when none is on its way, and when ZSW_ASK_MORE credits more are wanted
- * than the last one said; so a burst is asked for in one round trip, by few frames.
+ * than the last one said; so a burst is asked for in one round trip, by few frames.  A stream
+ * is granted more than it asks for, by a grant for some frames; a pair that has sent nothing for
+ * ZSW_FABRIC_TICK gives back what it has.
  *
  * With the option unasked each pair may send as many credits' worth in each ZSW_TRANSIT without.
  *
@@ -305,28 +307,21 @@ static struct sk_buff *zsw_pair_after(const struct zsw_pair *pair, const struct 
 static void zsw_pair_ask(struct zswitch_port *out, struct zsw_pair *pair)
 {
 	struct zcr_sender *tx = &pair->tx;
-	u32 credits;
+	u32 asked = tx->asked;
 
-	for (; pair->next; pair->next = zsw_pair_after(pair, pair->next)) {
-		credits = zsw_cb(pair->next)->credits;
-		if (!zcr_want(tx, credits))
+	for (; pair->next; pair->next = zsw_pair_after(pair, pair->next))
+		if (!zcr_want(tx, zsw_cb(pair->next)->credits))
 			break;
-		zsw_count(out, ZSWITCH_STAT_REMOTE_ASKED, credits);
-	}
+	zsw_count(out, ZSWITCH_STAT_REMOTE_ASKED, tx->asked - asked);
 	if (tx->asked != pair->said &&
 	    (pair->said == tx->granted || (tx->peer && tx->asked - pair->said >= ZSW_ASK_MORE)))
 		zsw_pair_say(out, pair, ZSW_FABRIC_TICK);
 }
 
-/* Credit that no frame needs any more counts as used, and lapses. */
+/* Credit that no frame waits for is given back. */
 static void zsw_pair_void(struct zswitch_port *out, struct zsw_pair *pair)
 {
-	u32 credits = pair->tx.granted - pair->tx.used;
-
-	if (!credits || !skb_queue_empty(&pair->held.frames))
-		return;
-	zsw_count(out, ZSWITCH_STAT_REMOTE_VOID, credits);
-	zcr_use(&pair->tx, credits);
+	zsw_count(out, ZSWITCH_STAT_REMOTE_VOID, zcr_void(&pair->tx));
 }
 
 /* Let in what credit there is for. */
@@ -339,15 +334,17 @@ static void zsw_pair_send(struct zswitch_port *out, struct zsw_pair *pair)
 		credits = zsw_cb(skb)->credits;
 		if (!zcr_use(&pair->tx, credits))
 			break;
-		if (pair->next == skb)
+		/* It was not asked for, and need not be. */
+		if (pair->next == skb) {
+			zcr_want(&pair->tx, credits);
 			pair->next = zsw_pair_after(pair, skb);
+		}
 		zsw_count(out, ZSWITCH_STAT_REMOTE_USED, credits);
 		zsw_cb(skb)->pair = pair;
 		pair->inside += credits;
 		pair->moved = jiffies;
 		zsw_let_in(out, &pair->held, skb);
 	}
-	zsw_pair_void(out, pair);
 	zsw_fifo_wake(&pair->held);
 }
 
@@ -417,6 +414,13 @@ struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 	zsw_far_touch(out, &pair->far);
 	cb->credits = min_t(u32, zsw_far_cost(f->skb), ZCR_ASK_MAX);
 	if (skb_queue_empty(&pair->held.frames)) {
+		/* Of what was granted unasked there is enough. */
+		if (pair->tx.granted - pair->tx.used >= cb->credits) {
+			zcr_want(&pair->tx, cb->credits);
+			zsw_hold(out, &pair->held, f->skb);
+			zsw_pair_send(out, pair);
+			return &voq->fifo[cb->prio];
+		}
 		if (zsw_pair_spares(out, pair, cb->credits)) {
 			cb->credits = 0;
 			zsw_hold(out, &pair->held, f->skb);
@@ -454,8 +458,15 @@ static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
 		return false;
 	}
 	zsw_far_touch(wire, &pair->far);
-	zsw_count(wire, ZSWITCH_STAT_REMOTE_GRANTED, pair->tx.granted -
-		  (pair->tx.epoch == was.epoch ? was.granted : 0));
+	if (pair->tx.epoch != was.epoch)
+		was = (struct zcr_sender) {};
+	zsw_count(wire, ZSWITCH_STAT_REMOTE_ASKED, pair->tx.asked - was.asked);
+	zsw_count(wire, ZSWITCH_STAT_REMOTE_GRANTED, pair->tx.granted - was.granted);
+	if ((s32)(pair->tx.granted - pair->said) > 0)
+		pair->said = pair->tx.granted;
+	/* Before it may grant no more */
+	if ((s32)(pair->tx.granted - pair->tx.told) >= ZCR_AHEAD)
+		zsw_pair_say(wire, pair, ZSW_FABRIC_TICK);
 	if (news && msg->type == ZCR_GRANT)
 		zsw_pair_send(wire, pair);
 	zsw_pair_ask(wire, pair);
@@ -481,6 +492,15 @@ static bool zsw_pair_idle(const struct zsw_pair *pair)
 	return skb_queue_empty(&pair->held.frames) && !pair->inside && !zcr_repeat(&pair->tx);
 }
 
+/* It has credit, and has sent nothing since the last tick; what it has sent has arrived. */
+static bool zsw_pair_spare(const struct zsw_pair *pair)
+{
+	const struct zcr_sender *tx = &pair->tx;
+
+	return tx->granted != tx->used && skb_queue_empty(&pair->held.frames) && !pair->inside &&
+	       tx->used == pair->was_used && tx->used == tx->acked;
+}
+
 /* What becomes of a pair with time.  Return: whether it can be forgotten. */
 static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
 			  struct sk_buff_head *freed)
@@ -494,6 +514,11 @@ static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
 	if (wait && !skb_queue_empty(&pair->held.frames) &&
 	    time_after(jiffies, pair->moved + msecs_to_jiffies(wait)))
 		zsw_pair_purge(out, pair, ZSWITCH_STAT_DROP_STILL, freed);
+	if (zsw_pair_spare(pair)) {
+		zsw_pair_void(out, pair);
+		zsw_pair_say(out, pair, ZSW_FABRIC_TICK);
+	}
+	pair->was_used = pair->tx.used;
 	if (zsw_pair_idle(pair)) {
 		list_move_tail(&pair->far.list, &out->idle);
 		return false;
@@ -621,6 +646,18 @@ static bool zsw_fabric_asked(struct zswitch_port *out, struct zswitch_port *wire
 	return fresh;
 }
 
+/* Return: of @credits, those that it had been granted. */
+static u32 zsw_origin_arrive(struct zswitch_port *out, struct zsw_origin *origin, u32 credits)
+{
+	u32 covered = zcr_arrive(&origin->src, credits), asked = origin->src.asked;
+
+	if (zcr_more(&origin->src)) {
+		zsw_count(out, ZSWITCH_STAT_CREDIT_ASKED, origin->src.asked - asked);
+		zsw_fabric_grant(out, &origin->src);
+	}
+	return covered;
+}
+
 /**
  * zsw_fabric_arrive() - a frame has come by a wire whose hosts ask for credit
  * @out:	port that it is for
@@ -643,7 +680,7 @@ bool zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 	far = zsw_far_find(out, NULL, &key);
 	cb->credits = zsw_far_cost(f->skb);
 	if (far)
-		covered = zcr_arrive(&zsw_origin_of(far)->src, cb->credits);
+		covered = zsw_origin_arrive(out, zsw_origin_of(far), cb->credits);
 	else
 		zcr_take(&out->rx, cb->credits);
 	zsw_count(out, ZSWITCH_STAT_CREDIT_USED, covered);

@@ -73,6 +73,7 @@ struct zsw_far {
  * @tx:		credit
  * @said:	@tx.asked in the last ask
  * @inside:	credits of frames that have not left this host yet
+ * @was_used:	@tx.used at the last tick
  * @ask_at:	jiffies when it is to be repeated
  * @interval:	jiffies between the last one and that
  * @ticked:	jiffies of the last zcr_tick()
@@ -87,6 +88,7 @@ struct zsw_pair {
 	struct zcr_sender	tx;
 	u32			said;
 	u32			inside;
+	u32			was_used;
 	unsigned long		ask_at;
 	unsigned long		interval;
 	unsigned long		ticked;

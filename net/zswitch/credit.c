@@ -133,8 +133,9 @@ bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
 		if ((s32)(tx->granted - tx->asked) > 0)
 			tx->asked = tx->granted;
 	}
-	if (zcr_forward(tx->acked, msg->past, tx->used))
-		tx->acked = msg->past;
+	/* Somebody else's frame may have taken credit that was not used yet. */
+	if (zcr_forward(tx->acked, msg->past, tx->granted))
+		tx->acked += min(msg->past - tx->acked, tx->used - tx->acked);
 	return news;
 }
 

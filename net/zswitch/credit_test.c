@@ -554,16 +554,24 @@ static void zcr_test_ahead(struct kunit *test)
 	zcr_arrive(&t->src[1], ZCR_TEST_SIZE / 2);
 	for (i = 0; i < 200; i++)
 		KUNIT_EXPECT_TRUE(test, zcr_test_one(test, &grants));
-	/* And when they have not, all is given back at once if all has come. */
+	/*
+	 * And when they have not, all is given back at once if all has come, also if somebody
+	 * else's frame has taken one of its credits.
+	 */
 	zcr_leave(&t->rx, ZCR_TEST_SIZE / 2);
 	for (i = 0; i < 200; i++)
 		zcr_test_one(test, &grants);
+	zcr_arrive(&t->src[0], 1);
+	zcr_leave(&t->rx, 1);
 	msg = zcr_grant(&t->src[0]);
 	zcr_hear(&t->tx[0], &msg, 1);
 	KUNIT_EXPECT_GT(test, zcr_void(&t->tx[0]), 0);
 	msg = zcr_ask(&t->tx[0]);
 	zcr_asked(&t->src[0], &msg, 1, &lost);
 	KUNIT_EXPECT_EQ(test, t->rx.out, 0);
+	msg = zcr_grant(&t->src[0]);
+	zcr_hear(&t->tx[0], &msg, 1);
+	KUNIT_EXPECT_FALSE(test, zcr_repeat(&t->tx[0]));
 }
 
 static void zcr_test_costs(struct kunit *test)

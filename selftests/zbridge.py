@@ -642,10 +642,7 @@ def strangers():
     body = bytes.fromhex((mac(1) + mac(9)).replace(":", "")) + struct.pack("!I", 64)
     relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
     wait_until(lambda: zf("B")["drop_stranger"] == 1, "the stranger is refused")
-    s = inside(names["C0"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
-    s.bind(("eth0", 0))
-    s.send(bytes.fromhex((mac(1) + "0200000000ee").replace(":", "")) + b"\x88\xb6" + bytes(60))
-    s.close()
+    raw_frames("C0", [(mac(1), "02:00:00:00:00:ee")])
     time.sleep(1)
     settle("strangers: a made-up address")
     flows = zf("B")["flows"]

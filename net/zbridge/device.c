@@ -138,7 +138,6 @@ static int zbr_accounts_init(struct zbridge *zb)
 
 	for (room = zb->room; room < zb->room + ZBR_PRIOS; room++) {
 		room->zb = zb;
-		room->prio = room - zb->room;
 		err = sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
 				       &room->account);
 		if (err) {

@@ -93,14 +93,12 @@ struct zbr_stats {
  * @account:	is charged for packets in the queues of this host's NIC
  * @write_space:	of @account, before it told us
  * @pending:	bytes that wait for their flow's buffer
- * @prio:	priority
  */
 struct zbr_room {
 	struct zbridge	*zb;
 	struct socket	*account;
 	void		(*write_space)(struct sock *sk);
 	atomic_t	pending;
-	u8		prio;
 };
 
 struct zbr_port;

@@ -35,7 +35,7 @@ ID = 42
 HEADER = struct.Struct("!BBBBIIIIII")
 CONTROL = struct.Struct("!6s6sI")
 SYN, SYNACK, DATA, ACK, NACK, ASK, CLOSE, CLOSED, RST = range(9)
-IDLE, DEAD = 60, 3
+IDLE, DEAD, CHECK = 60, 3, 2
 # UDP, header, Ethernet, VLAN
 HEADERS = 8 + HEADER.size + 14 + 4
 family = 4
@@ -529,6 +529,46 @@ def dead():
     end()
 
 
+def differ():
+    """A frame is lost, and somebody else says that it has come: the ends have different numbers, and no frame to find it out by."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    forge, seq, lies = [False], [0], [0]
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if forge[0] and x.kind == DATA and from_a:
+            seq[0] = x.seq
+            return []
+        if forge[0] and x.kind in (ACK, NACK) and not from_a:
+            lies[0] += 1
+            return [(0, frame_to("A", packet(ACK, x.to, x.by, x.seq, (seq[0] + 1) & 0xffffffff, x.body)))]
+        return [(0, frame)]
+
+    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
+    flow = flow_of(0, 1, total=20).start()
+    flow.finish()
+    arrive("differ: before", sinks[:1], [flow])
+    forge[0] = True
+    liar = flow_of(0, 1, total=1).start()
+    liar.finish()
+    wait_until(lambda: lies[0] and not zf("A")["used"], "it is acknowledged")
+    forge[0] = False
+    same("differ: it has not come", sinks[0].of(liar), 0)
+    wait_until(lambda: not zf("A")["flows"] and not zf("B")["flows"], "both ends have forgotten the flow", IDLE / 2)
+    check("differ: both ends have forgotten the flow", zf("A")["dead"] == 1, zf("A"))
+    flows = [flow_of(0, 1, total=50).start(), flow_of(1, 0, total=50).start()]
+    for f in flows:
+        f.finish()
+    wait_until(lambda: all(s.of(f) == 50 for s, f in zip(sinks, flows)), "the next ones arrive")
+    same("differ: the next ones arrive whole", [s.whole(f) for s, f in zip(sinks, flows)], [True, True])
+    wait_until(lambda: not unsettled(), "all is acknowledged")
+    same("differ: nothing else is lost", lost(), {})
+    relay.finish()
+    for s in sinks:
+        s.finish()
+    end()
+
+
 def closed():
     """A flow that is idle is closed, and another begins with the next frame."""
     pair((0, "A"), (1, "B"), fabric=False)
@@ -784,22 +824,23 @@ def silent():
 def closing():
     """Both ends ask to close, and have frames before they hear of it."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
-    cut, seen = [False], set()
+    cut, opened, seen = [False], [False], set()
 
     def judge(frame, from_a):
         x = Seen(frame)
-        if x.kind == CLOSE:
+        if x.kind == CLOSE and not opened[0]:
             seen.add(from_a)
+            cut[0] = True
         return [] if cut[0] and x.kind is not None else [(0, frame)]
 
     relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
     flow = flow_of(0, 1, total=20).start()
     flow.finish()
     arrive("closing: before", sinks[:1], [flow])
-    cut[0] = True
     wait_until(lambda: len(seen) == 2, "both ask", IDLE + 10)
     flows = [flow_of(0, 1, total=5).start(), flow_of(1, 0, total=5).start()]
     time.sleep(0.1)
+    opened[0] = True
     cut[0] = False
     arrive("closing", sinks, flows)
     relay.finish()
@@ -995,9 +1036,9 @@ def unload():
     end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, silent, closed, closing, forged,
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, silent, closed, closing, forged,
          strangers, shared, marks, vlan, flood, within, commands, gone, unload)
-PLAN = 129 if VIRTUAL else 125
+PLAN = 135 if VIRTUAL else 131
 
 
 def failing():

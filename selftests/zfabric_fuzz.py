@@ -33,8 +33,8 @@ from zfabric_wire import ASK as CREDIT_ASK, GRANT, HELLO, Relay, control, flow_o
 TOTAL, AFTER = 300, 40
 PACE = 0.0005
 STRANGE = 400
-# Credit that a liar holds lapses, and his flows die, after as much.
-SILENT = 4
+# Credit that a liar holds lapses, and flows whose ends differ are found when idle and die, after as much.
+SILENT = 4 + zbridge.CHECK + zbridge.DEAD
 
 
 def number():

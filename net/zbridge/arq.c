@@ -141,6 +141,16 @@ static bool zbr_own(struct sk_buff *skb)
 }
 
 /**
+ * zbr_arq_used() - a flow has a frame, of either direction
+ * @flow:	flow
+ */
+void zbr_arq_used(struct zbr_flow *flow)
+{
+	flow->used_at = jiffies;
+	flow->check = ZBR_UNCHECKED;
+}
+
+/**
  * zbr_arq_send() - take a frame
  * @flow:	flow
  * @skb:	frame, not a GSO packet, its checksums filled in; it is consumed
@@ -154,7 +164,7 @@ void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb)
 		return;
 	}
 	zbr_count(flow->zb, ZBRIDGE_STAT_TAKEN, 1);
-	flow->used_at = jiffies;
+	zbr_arq_used(flow);
 	zbr_hold(skb, &flow->zb->memory);
 	if (zbr_may_send(flow) && skb_queue_empty(&flow->pending)) {
 		zbr_transmit_new(flow, skb);
@@ -470,7 +480,7 @@ void zbr_arq_data(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_bu
 	enum zbridge_stat reason;
 
 	zbr_count(flow->zb, ZBRIDGE_STAT_RECEIVED, 1);
-	flow->used_at = jiffies;
+	zbr_arq_used(flow);
 	reason = zbr_take(flow, msg, skb);
 	if (reason)
 		zbr_drop(flow->zb, skb, reason);

@@ -31,6 +31,10 @@
  * flow begins with the next frame.  A SYNACK is repeated by the clock only if this end has frames
  * to send too: otherwise the SYN is, and one under a forged address is answered once.
  *
+ * Check.  Who has seen no frame for ZBR_CHECK asks the other end once, so that ends whose numbers
+ * differ, or a host that has begun anew, are found while no frame depends on it.  Numbers differ
+ * only by packets that nobody has sent: forged ones, or damage that the checksum does not see.
+ *
  * Close.  Who has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
  * nothing to send and all numbers agree; so no frame is lost by it.  Where half of all flows are
  * taken, as by a guest that makes up addresses, idle ones are closed after ZBR_IDLE_CROWDED.
@@ -48,6 +52,7 @@
 
 #define ZBR_RTO_MAX	msecs_to_jiffies(500)
 #define ZBR_DEAD	(3 * HZ)
+#define ZBR_CHECK	HZ
 #define ZBR_IDLE	(60 * HZ)
 
 /* An idle flow is closed as early as this when half of all flows are taken. */
@@ -267,7 +272,7 @@ static void zbr_flow_anew(struct zbr_flow *flow)
 static bool zbr_flow_waits(const struct zbr_flow *flow)
 {
 	return flow->state != ZBR_OPEN || !skb_queue_empty(&flow->unacked) ||
-	       !RB_EMPTY_ROOT(&flow->kept);
+	       !RB_EMPTY_ROOT(&flow->kept) || flow->check == ZBR_CHECKING;
 }
 
 /* Has this end to go on asking?  Where the other one has begun it will. */
@@ -281,19 +286,42 @@ static unsigned long zbr_idle(const struct zbridge *zb)
 	return atomic_read(&zb->num_flows) > ZBR_FLOWS_MAX / 2 ? ZBR_IDLE_CROWDED : ZBR_IDLE;
 }
 
+/* A flow has no frames.  Context: the lock. */
+static void zbr_flow_rests(struct zbr_flow *flow)
+{
+	unsigned long idle = jiffies - flow->used_at;
+
+	if (idle >= zbr_idle(flow->zb)) {
+		zbr_flow_enter(flow, ZBR_CLOSING);
+	} else if (flow->check == ZBR_UNCHECKED && idle >= ZBR_CHECK) {
+		flow->check = ZBR_CHECKING;
+		zbr_flow_enter(flow, ZBR_OPEN);
+	}
+}
+
+/*
+ * Who is taken for dead may live: he has not to lose frames to find it out.  One who has only
+ * begun may be a forged address.  Context: the lock.
+ */
+static void zbr_flow_dead(struct zbr_flow *flow)
+{
+	if (flow->state != ZBR_SYN_RCVD)
+		zbr_count(flow->zb, ZBRIDGE_STAT_DEAD, 1);
+	if (flow->state == ZBR_OPEN || flow->state == ZBR_CLOSING)
+		zbr_arq_tell(flow, ZBR_RST, flow->next, 0);
+	zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DEAD);
+}
+
 /* Context: the lock. */
 static void zbr_flow_tick(struct zbr_flow *flow)
 {
 	if (!zbr_flow_waits(flow)) {
-		if (zbr_arq_quiet(flow) &&
-		    time_after_eq(jiffies, flow->used_at + zbr_idle(flow->zb)))
-			zbr_flow_enter(flow, ZBR_CLOSING);
+		if (zbr_arq_quiet(flow))
+			zbr_flow_rests(flow);
 		return;
 	}
 	if (time_after_eq(jiffies, flow->heard_at + ZBR_DEAD)) {
-		if (flow->state != ZBR_SYN_RCVD)
-			zbr_count(flow->zb, ZBRIDGE_STAT_DEAD, 1);
-		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DEAD);
+		zbr_flow_dead(flow);
 		return;
 	}
 	if (zbr_flow_repeats(flow) && time_after_eq(jiffies, flow->sent_at + flow->rto)) {
@@ -307,9 +335,9 @@ static ktime_t zbr_flow_rest(const struct zbr_flow *flow)
 {
 	unsigned long now = jiffies, at = flow->heard_at + ZBR_DEAD;
 
-	/* The table may become crowded while a flow is idle. */
+	/* A check; and the table may become crowded while a flow is idle. */
 	if (!zbr_flow_waits(flow))
-		at = now + ZBR_IDLE_CROWDED;
+		at = now + min(ZBR_CHECK, ZBR_IDLE_CROWDED);
 	else if (zbr_flow_repeats(flow) && time_before(flow->sent_at + flow->rto, at))
 		at = flow->sent_at + flow->rto;
 	return ns_to_ktime(jiffies_to_nsecs(time_after(at, now) ? at - now : 1));
@@ -546,7 +574,7 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 	if (flow->state == ZBR_SYN_RCVD || zbr_reopens(flow, msg)) {
 		zbr_set_state(flow, ZBR_OPEN);
 		flow->rto = ZBR_RTO;
-		flow->used_at = jiffies;
+		zbr_arq_used(flow);
 	}
 	/* Who has frames that were never sent will never agree again. */
 	if (!zbr_arq_acked(flow, msg->ack)) {
@@ -586,8 +614,11 @@ static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg
 				struct sk_buff *skb)
 {
 	/* Who tells of less than it has acknowledged is silent, or the packet is late. */
-	if (!zbr_before(msg->ack, flow->una))
+	if (!zbr_before(msg->ack, flow->una)) {
 		flow->heard_at = jiffies;
+		if (flow->check == ZBR_CHECKING)
+			flow->check = ZBR_CHECKED;
+	}
 	if (flow->state == ZBR_SYN_SENT) {
 		zbr_receive_synack(flow, msg);
 		return false;

@@ -196,6 +196,18 @@ enum zbr_state {
 };
 
 /**
+ * enum zbr_check - do both ends agree on the numbers of an idle flow?
+ * @ZBR_UNCHECKED: nobody has asked since its last frame
+ * @ZBR_CHECKING: the other end is asked
+ * @ZBR_CHECKED: they do
+ */
+enum zbr_check {
+	ZBR_UNCHECKED,
+	ZBR_CHECKING,
+	ZBR_CHECKED,
+};
+
+/**
  * struct zbr_flow - an end of a flow between two vNICs
  * @by_key:	in zbridge.flows
  * @by_id:	in zbridge.ids
@@ -206,6 +218,7 @@ enum zbr_state {
  * @peer:	the other host's own
  * @lock:	what follows
  * @state:	enum zbr_state
+ * @check:	enum zbr_check
  * @spread:	the other's packets may overtake each other
  * @timer:	runs while the flow exists
  * @sent_at:	jiffies of the last packet that wants an answer
@@ -246,6 +259,7 @@ struct zbr_flow {
 	/* Outside of the switch's */
 	spinlock_t		lock;
 	u8			state;
+	u8			check;
 	bool			spread;
 	struct hrtimer		timer;
 	unsigned long		sent_at;
@@ -372,6 +386,7 @@ bool zbr_udp_is_sending(void);
 bool zbr_udp_is_ip4(const struct in6_addr *addr);
 
 /* arq.c; under the flow's lock */
+void zbr_arq_used(struct zbr_flow *flow);
 void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb);
 void zbr_arq_go_on(struct zbr_flow *flow);
 bool zbr_arq_acked(struct zbr_flow *flow, u32 ack);

@@ -569,6 +569,34 @@ def differ():
     end()
 
 
+def mixed():
+    """An opening comes in another's name, or another priority: one end is between others than the other end is."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    changed = []
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind != SYN or from_a or len(changed) == 2:
+            return [(0, frame)]
+        changed.append(x)
+        prio, body = ((5, x.body), (x.prio, x.body[:6] + b"\2\x17" + x.body[8:]))[len(changed) - 1]
+        return [(0, frame_to("A", packet(SYN, 0, x.by, x.seq, 0, body, x.flags, prio)))]
+
+    relay, sinks = Relay(judge), [Sink("C0"), Sink("C1")]
+    flows = []
+    for sink, (i, j) in zip(sinks, ((1, 0), (0, 1))):
+        flow = flow_of(i, j, total=20).start()
+        flows.append(flow)
+        flow.finish()
+        wait_until(lambda: sink.of(flow) == 20, "they arrive")
+    same("mixed: two openings were changed", len(changed), 2)
+    arrive("mixed", sinks, flows)
+    relay.finish()
+    for s in sinks:
+        s.finish()
+    end()
+
+
 def closed():
     """A flow that is idle is closed, and another begins with the next frame."""
     pair((0, "A"), (1, "B"), fabric=False)
@@ -1036,9 +1064,9 @@ def unload():
     end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, silent, closed, closing, forged,
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, mixed, silent, closed, closing, forged,
          strangers, shared, marks, vlan, flood, within, commands, gone, unload)
-PLAN = 135 if VIRTUAL else 131
+PLAN = 138 if VIRTUAL else 134
 
 
 def failing():

@@ -503,11 +503,25 @@ static void zbr_receive_syn(struct zbridge *zb, const struct zbr_msg *msg)
 	spin_unlock(&flow->lock);
 }
 
+/*
+ * Is a packet between those that this flow is?  By the names alone one end could be of another
+ * vNIC than the other end is, and the right one's SYN would find the flow living.
+ */
+static bool zbr_has_key(const struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	if (flow->key.prio != msg->prio || !ipv6_addr_equal(&flow->key.remote, &msg->remote))
+		return false;
+	/* DATA names nobody, and who sends RST may know of no flow. */
+	return msg->type == ZBR_DATA || msg->type == ZBR_RST ||
+	       (ether_addr_equal(flow->key.here, msg->dst) &&
+		ether_addr_equal(flow->key.there, msg->src));
+}
+
 /* Is a packet of this flow, as it is now?  Context: the lock. */
 static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	if (flow->state == ZBR_GONE || flow->state == ZBR_NEW || flow->id != msg->to ||
-	    !ipv6_addr_equal(&flow->key.remote, &msg->remote))
+	    !zbr_has_key(flow, msg))
 		return false;
 	if (flow->state == ZBR_SYN_SENT)
 		return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;

@@ -569,6 +569,42 @@ def differ():
     end()
 
 
+def phantom():
+    """Both ends keep an early frame that nobody has sent."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    changed, on = {}, [False]
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind != DATA or not on[0] or from_a in changed:
+            return [(0, frame)]
+        changed[from_a] = x.seq
+        to = "B" if from_a else "A"
+        return [(0, frame_to(to, packet(DATA, x.to, x.by, (x.seq + 9) & 0xffffffff, x.ack, x.body, 0, x.prio))), (0, frame)]
+
+    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
+    flow = flow_of(0, 1, total=1).start()
+    flow.finish()
+    arrive("phantom: before", sinks[:1], [flow])
+    on[0] = True
+    flows = [flow_of(0, 1, total=1).start(), flow_of(1, 0, total=1).start()]
+    for f in flows:
+        f.finish()
+    wait_until(lambda: all(s.of(f) == 1 for s, f in zip(sinks, flows)), "they arrive")
+    same("phantom: both ends keep one", (len(changed), zf("A")["early"], zf("B")["early"]), (2, 1, 1))
+    wait_until(lambda: not zf("A")["used"] and not zf("B")["used"], "they are dropped", CHECK + 5)
+    flows = [flow_of(0, 1, total=20).start(), flow_of(1, 0, total=20).start()]
+    for f in flows:
+        f.finish()
+    wait_until(lambda: all(s.of(f) == 20 for s, f in zip(sinks, flows)), "the next ones arrive")
+    same("phantom: none is taken for a real one", ([s.whole(f) for s, f in zip(sinks, flows)], [zf(h)["dead"] + zf(h)["reset"] for h in "AB"]),
+         ([True, True], [0, 0]))
+    relay.finish()
+    for s in sinks:
+        s.finish()
+    end()
+
+
 def mixed():
     """An opening comes in another's name, or another priority: one end is between others than the other end is."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
@@ -1064,9 +1100,9 @@ def unload():
     end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, mixed, silent, closed, closing, forged,
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
          strangers, shared, marks, vlan, flood, within, commands, gone, unload)
-PLAN = 138 if VIRTUAL else 134
+PLAN = 142 if VIRTUAL else 138
 
 
 def failing():

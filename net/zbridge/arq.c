@@ -555,10 +555,13 @@ void zbr_arq_purge_kept(struct zbr_flow *flow)
  * zbr_arq_quiet() - has a flow nothing to do?
  * @flow:	flow
  *
- * Return: it has no frames.
+ * Return: it has nothing to send, and nothing that waits for the switch.  Early frames may be
+ * kept: the other end sends what they wait for, or nobody has sent them.
  */
 bool zbr_arq_quiet(const struct zbr_flow *flow)
 {
+	struct sk_buff *first = skb_rb_first(&flow->kept);
+
 	return skb_queue_empty(&flow->unacked) && skb_queue_empty(&flow->pending) &&
-	       RB_EMPTY_ROOT(&flow->kept);
+	       (!first || zbr_cb(first)->seq != flow->expected);
 }

@@ -286,7 +286,7 @@ static unsigned long zbr_idle(const struct zbridge *zb)
 	return atomic_read(&zb->num_flows) > ZBR_FLOWS_MAX / 2 ? ZBR_IDLE_CROWDED : ZBR_IDLE;
 }
 
-/* A flow has no frames.  Context: the lock. */
+/* A flow has no frames to send.  Context: the lock. */
 static void zbr_flow_rests(struct zbr_flow *flow)
 {
 	unsigned long idle = jiffies - flow->used_at;
@@ -294,6 +294,8 @@ static void zbr_flow_rests(struct zbr_flow *flow)
 	if (idle >= zbr_idle(flow->zb)) {
 		zbr_flow_enter(flow, ZBR_CLOSING);
 	} else if (flow->check == ZBR_UNCHECKED && idle >= ZBR_CHECK) {
+		/* Early frames come again if somebody has sent them. */
+		zbr_arq_purge_kept(flow);
 		flow->check = ZBR_CHECKING;
 		zbr_flow_enter(flow, ZBR_OPEN);
 	}
@@ -315,11 +317,10 @@ static void zbr_flow_dead(struct zbr_flow *flow)
 /* Context: the lock. */
 static void zbr_flow_tick(struct zbr_flow *flow)
 {
-	if (!zbr_flow_waits(flow)) {
-		if (zbr_arq_quiet(flow))
-			zbr_flow_rests(flow);
+	if (flow->state == ZBR_OPEN && zbr_arq_quiet(flow))
+		zbr_flow_rests(flow);
+	if (!zbr_flow_waits(flow))
 		return;
-	}
 	if (time_after_eq(jiffies, flow->heard_at + ZBR_DEAD)) {
 		zbr_flow_dead(flow);
 		return;

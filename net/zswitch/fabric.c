@@ -62,8 +62,8 @@
 
 #define ZSW_ASK_MORE	16
 
-/* Of a wire, and of a vNIC */
-#define ZSW_PAIRS_MAX	8192
+/* Of a wire (16 vNICs with 1000 others each are half of it), and of a vNIC */
+#define ZSW_PAIRS_MAX	32768
 #define ZSW_ORIGINS_MAX	1024
 
 /* Frames of control that wait for a wire; they are repeated. */

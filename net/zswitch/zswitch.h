@@ -221,7 +221,7 @@ struct zswitch_port {
 	bool			remote;
 	unsigned long		since;
 	siphash_key_t		secret;
-	DECLARE_HASHTABLE(far, 8);
+	DECLARE_HASHTABLE(far, 10);
 	struct list_head	busy;
 	struct list_head	idle;
 	unsigned int		num_far;

@@ -529,6 +529,24 @@ def dead():
     end()
 
 
+def watched(judge, what, total):
+    """A flow that has opened, whose packets @judge sees.  Return: the box, and sinks of C1 and C0."""
+    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
+    flow = flow_of(0, 1, total=total).start()
+    flow.finish()
+    arrive(what + ": before", sinks[:1], [flow])
+    return relay, sinks
+
+
+def both_ways(sinks, total, what):
+    """Flows from C0 to C1 and back, which have arrived"""
+    flows = [flow_of(0, 1, total=total).start(), flow_of(1, 0, total=total).start()]
+    for f in flows:
+        f.finish()
+    wait_until(lambda: all(s.of(f) == total for s, f in zip(sinks, flows)), what)
+    return flows
+
+
 def differ():
     """A frame is lost, and somebody else says that it has come: the ends have different numbers, and no frame to find it out by."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
@@ -544,10 +562,7 @@ def differ():
             return [(0, frame_to("A", packet(ACK, x.to, x.by, x.seq, (seq[0] + 1) & 0xffffffff, x.body)))]
         return [(0, frame)]
 
-    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
-    flow = flow_of(0, 1, total=20).start()
-    flow.finish()
-    arrive("differ: before", sinks[:1], [flow])
+    relay, sinks = watched(judge, "differ", 20)
     forge[0] = True
     liar = flow_of(0, 1, total=1).start()
     liar.finish()
@@ -556,10 +571,7 @@ def differ():
     same("differ: it has not come", sinks[0].of(liar), 0)
     wait_until(lambda: not zf("A")["flows"] and not zf("B")["flows"], "both ends have forgotten the flow", IDLE / 2)
     check("differ: both ends have forgotten the flow", zf("A")["dead"] == 1, zf("A"))
-    flows = [flow_of(0, 1, total=50).start(), flow_of(1, 0, total=50).start()]
-    for f in flows:
-        f.finish()
-    wait_until(lambda: all(s.of(f) == 50 for s, f in zip(sinks, flows)), "the next ones arrive")
+    flows = both_ways(sinks, 50, "the next ones arrive")
     same("differ: the next ones arrive whole", [s.whole(f) for s, f in zip(sinks, flows)], [True, True])
     wait_until(lambda: not unsettled(), "all is acknowledged")
     same("differ: nothing else is lost", lost(), {})
@@ -582,21 +594,12 @@ def phantom():
         to = "B" if from_a else "A"
         return [(0, frame_to(to, packet(DATA, x.to, x.by, (x.seq + 9) & 0xffffffff, x.ack, x.body, 0, x.prio))), (0, frame)]
 
-    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
-    flow = flow_of(0, 1, total=1).start()
-    flow.finish()
-    arrive("phantom: before", sinks[:1], [flow])
+    relay, sinks = watched(judge, "phantom", 1)
     on[0] = True
-    flows = [flow_of(0, 1, total=1).start(), flow_of(1, 0, total=1).start()]
-    for f in flows:
-        f.finish()
-    wait_until(lambda: all(s.of(f) == 1 for s, f in zip(sinks, flows)), "they arrive")
+    both_ways(sinks, 1, "they arrive")
     same("phantom: both ends keep one", (len(changed), zf("A")["early"], zf("B")["early"]), (2, 1, 1))
     wait_until(lambda: not zf("A")["used"] and not zf("B")["used"], "they are dropped", CHECK + 5)
-    flows = [flow_of(0, 1, total=20).start(), flow_of(1, 0, total=20).start()]
-    for f in flows:
-        f.finish()
-    wait_until(lambda: all(s.of(f) == 20 for s, f in zip(sinks, flows)), "the next ones arrive")
+    flows = both_ways(sinks, 20, "the next ones arrive")
     same("phantom: none is taken for a real one", ([s.whole(f) for s, f in zip(sinks, flows)], [zf(h)["dead"] + zf(h)["reset"] for h in "AB"]),
          ([True, True], [0, 0]))
     relay.finish()
@@ -888,24 +891,19 @@ def silent():
 def closing():
     """Both ends ask to close, and have frames before they hear of it."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
-    cut, opened, seen = [False], [False], set()
+    opened, seen = [False], set()
 
     def judge(frame, from_a):
         x = Seen(frame)
         if x.kind == CLOSE and not opened[0]:
             seen.add(from_a)
-            cut[0] = True
-        return [] if cut[0] and x.kind is not None else [(0, frame)]
+        return [] if seen and not opened[0] and x.kind is not None else [(0, frame)]
 
-    relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
-    flow = flow_of(0, 1, total=20).start()
-    flow.finish()
-    arrive("closing: before", sinks[:1], [flow])
+    relay, sinks = watched(judge, "closing", 20)
     wait_until(lambda: len(seen) == 2, "both ask", IDLE + 10)
     flows = [flow_of(0, 1, total=5).start(), flow_of(1, 0, total=5).start()]
     time.sleep(0.1)
     opened[0] = True
-    cut[0] = False
     arrive("closing", sinks, flows)
     relay.finish()
     for x in sinks:

@@ -34,6 +34,8 @@
  * Check.  Who has seen no frame for ZBR_CHECK asks the other end once, so that ends whose numbers
  * differ, or a host that has begun anew, are found while no frame depends on it.  Numbers differ
  * only by packets that nobody has sent: forged ones, or damage that the checksum does not see.
+ * Early frames that are kept then are dropped, since one of these would be taken for the real one
+ * of its number: nothing of them was acknowledged, and real ones come again.
  *
  * Close.  Who has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
  * nothing to send and all numbers agree; so no frame is lost by it.  Where half of all flows are

@@ -301,6 +301,7 @@ TEST_F(transport, must_be_accepted)
 {
 	unsigned long long refused = stat_of(FAR, "DropTransport");
 	int l = listening(8), s, pair[2];
+	ssize_t n;
 	char byte;
 
 	EXPECT_EQ(ENOENT, set_text(l, SOL_NDP, NDP_ACCEPT, "ndp fixe"));
@@ -309,8 +310,11 @@ TEST_F(transport, must_be_accepted)
 	s = new_socket(NEAR, 0);
 	ASSERT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
 	ASSERT_EQ(0, connect_to(s, port));
-	send(s, "x", 1, MSG_NOSIGNAL);
-	EXPECT_EQ(-1, recv(s, &byte, 1, 0));
+	/* A slow machine has the answer before it writes: the write says so. */
+	n = send(s, "x", 1, MSG_NOSIGNAL);
+	if (n == 1)
+		n = recv(s, &byte, 1, 0);
+	EXPECT_EQ(-1, n);
 	EXPECT_EQ(EPROTONOSUPPORT, errno);
 	close(s);
 	s = new_socket(NEAR, 0);

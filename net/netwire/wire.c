@@ -218,8 +218,11 @@ static void netwire_depart(struct netwire_dir *dir, struct sk_buff *skb)
 
 static bool netwire_backlog(struct netdev_queue *txq)
 {
-	/* a registered device has one, if only noop_qdisc */
-	return qdisc_qlen_sum(rcu_dereference_bh(txq->qdisc));
+	/*
+	 * A registered device has one, if only noop_qdisc.  Who adds to it meanwhile, under its
+	 * lock, is no part of this batch.
+	 */
+	return data_race(qdisc_qlen_sum(rcu_dereference_bh(txq->qdisc)));
 }
 
 /* Complete all frames whose transmission time is over. */

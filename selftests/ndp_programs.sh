@@ -27,16 +27,23 @@ chmod 755 "$TMP"
 in_h0() { in_ns "$H0" timeout 60 ndp_run -c /dev/null "$@" 2>>"$TMP/err"; }
 in_h1() { background in_ns "$H1" ndp_run -c /dev/null "$@" >"$TMP/server" 2>&1; }
 
+# without PROGRAM RESULTS WHY: so many results are skipped
+without() {
+	local results=$2
+
+	while ((results-- > 0)); do
+		skip "$1" "$3"
+	done
+}
+
 # have PROGRAM... RESULTS: else so many results are skipped
 have() {
-	local results=${*: -1} p
+	local p
 
 	: >"$TMP/err"
 	for p in "${@:1:$#-1}"; do
 		command -v "$p" >/dev/null && continue
-		while ((results-- > 0)); do
-			skip "$p" "there is no such program"
-		done
+		without "$p" "${*: -1}" "there is no such program"
 		return 1
 	done
 	BEFORE=$(ndp_total DataBytesIn "$H0" "$H1")
@@ -238,7 +245,11 @@ if have sshd ssh ssh-keygen 3; then
 	is "scp: what came" "$(sha256sum <"$TMP/copied")" "$SUM"
 fi
 
-if have initdb postgres pgbench psql 4; then
+# There initdb's server takes and leaves a lock of its own without end, and without a system
+# call: no socket is in it, and time, which is virtual, stands still.
+if virtual_time && [[ $(uname -r) == 6.1.* ]]; then
+	without PostgreSQL 4 "initdb never ends on user-mode Linux of 6.1"
+elif have initdb postgres pgbench psql 4; then
 	mkdir "$TMP/pg"
 	chown 65534 "$TMP/pg"
 	as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env "HOME=$TMP/pg")

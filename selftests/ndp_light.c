@@ -161,9 +161,12 @@ TEST_F(light, few_answers)
 	data = both("DataOut") - data;
 	answers = controls() - answers;
 	printf("# %llu DATA, %llu of control\n", data, answers);
-	/* Of each window some eight; a process that stops for 10 ms is asked. */
+	/*
+	 * Of each window some eight; a process that stops for 10 ms is asked.  A window has few
+	 * packets where they are of 32 KB or more, on loopback.
+	 */
 	if (virtual_time())
-		EXPECT_LT(answers, MUCH / (1 << 20) * 8 + 8);
+		EXPECT_LT(answers, data < MUCH >> 14 ? data / 2 : MUCH / (1 << 20) * 8 + 8);
 	close_pair(pair);
 }
 

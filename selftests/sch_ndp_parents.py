@@ -219,8 +219,7 @@ def there(kind):
     """Has this kernel such a qdisc?"""
     if kind == "mq" or not subprocess.run(["modprobe", "-q", "sch_" + kind]).returncode:
         return True
-    sch_ndp.results.append(True)
-    print("ok %d %s # SKIP this kernel has none" % (len(sch_ndp.results), kind), flush=True)
+    sch_ndp.skip(kind, "this kernel has none")
     return False
 
 

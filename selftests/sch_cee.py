@@ -257,6 +257,24 @@ class Sink:
             return got
 
 
+class Log:
+    """What the kernel says from now on"""
+
+    def __init__(self):
+        self.file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self.file, 0, os.SEEK_END)
+
+    def lines(self, pattern):
+        """Those in which it is found"""
+        found = []
+        try:
+            while True:
+                found += re.findall(".*%s.*" % pattern, os.read(self.file, 8192).decode(errors="replace"))
+        except BlockingIOError:
+            os.close(self.file)
+            return found
+
+
 class Forger:
     """C, or another host, sends what it likes to S."""
 
@@ -540,7 +558,7 @@ def watchdog():
     ports()
     for action in ("drain", "drop"):
         port("S", "pC", "watchdog 100ms action %s" % action, "change")
-        forger, sink = Forger(), Sink(mode)
+        log, forger, sink = Log(), Forger(), Sink(mode)
         before = counters("S", "pC")["prio3"]
         forger.hold(3)
         wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
@@ -557,6 +575,8 @@ def watchdog():
         same("watchdog %s: what becomes of the packets" % action,
              (got, x["drop_watchdog"] - before["drop_watchdog"], x["storms"] - before["storms"]),
              (30, 0, 1) if action == "drain" else (0, 30, 1))
+        lines = log.lines("sch_cee: pC: the peer pauses priority 3 for more than 100 ms, it is " + ("dropped" if action == "drop" else "sent on"))
+        check("watchdog %s: the kernel says so" % action, len(lines) == 1, lines)
         forger.close()
         wait_until(lambda: not counters("S", "pC")["prio3"]["paused"], "the pause has ended")
         Flow(mode, "A", 3, 1, 10).start().finish()
@@ -565,6 +585,30 @@ def watchdog():
         sink.sock.close()
     same("watchdog: counters add up", sums(counters("S", "pC")), True)
     port("S", "pC", "watchdog off", "change")
+    destroy()
+
+
+def deaf():
+    """A does not obey: what is beyond the headroom is lost and counted, and said once."""
+    mode = "route"
+    build(mode)
+    ports()
+    tc("A", "qdisc replace dev e0 root pfifo limit 1000")
+    log, sink = Log(), Sink(mode)
+    for n in range(2):
+        port("S", "pC", "rate 1kbit", "change")
+        before = of("S", "pC", 3, "in")
+        Flow(mode, "A", 3, n, 600).start().finish()
+        wait_until(lambda: of("S", "pC", 3, "in") == before + 600, "all have come")
+        port("S", "pC", "rate %s" % RATE, "change")
+        wait_until(settled, "queues are empty")
+    lost = of("S", "pC", 3, "drop_overflow")
+    check("deaf: %d of 1200 datagrams are lost, and counted where they came in" % lost,
+          0 < lost == of("S", "pA", 3, "overflow"), counters("S", "pA"))
+    same("deaf: the others arrive", len(sink.read()), 1200 - lost)
+    lines = log.lines("sch_cee: pA: the headroom of lossless priority 3 is full")
+    same("deaf: the kernel says so once", len(lines), 1)
+    sink.sock.close()
     destroy()
 
 
@@ -874,9 +918,9 @@ def unload_modules(name, modules):
     check(name, not p.returncode, p.stdout)
 
 
-PARTS = (forwarding, headrooms, stacked, quanta, flood, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq)
+PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq)
 # Results there will be
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 9 + 5 + 4 + 3 + 6 + 4 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 5 + 4 + 3 + 6 + 4 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

@@ -115,11 +115,11 @@ static bool cee_account_update(struct cee_port *port, const struct cee_config *c
 /* Once for a port: it must never happen. */
 static void cee_warn_overflow(struct cee_port *port, unsigned int prio)
 {
-	if (port->dead || port->warned)
+	if (port->dead || port->warned || !net_ratelimit())
 		return;
 	port->warned = true;
-	net_warn_ratelimited("sch_cee: %s: the headroom of lossless priority %u is full, packets are lost; cable and ring are too small, or the peer does not obey\n",
-			     netdev_name(port->dev), prio);
+	pr_warn("sch_cee: %s: the headroom of lossless priority %u is full, packets are lost; cable and ring are too small, or the peer does not obey\n",
+		netdev_name(port->dev), prio);
 }
 
 static bool cee_charge_port(struct cee_port *port, unsigned int prio, u32 len, bool force)

@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 
-from sch_ndp import VIRTUAL, check, inside, results, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import VIRTUAL, check, inside, results, run, same, say, skip, wait_for_carrier, wait_until
 
 # How the switch forwards, and its ports' options.  In real time, which it takes most of, one of
 # them, unless all is asked for.
@@ -612,6 +612,34 @@ def deaf():
     destroy()
 
 
+def hardware():
+    """A NIC that does PFC by itself is left to it, and whoever sets it up is told."""
+    why = subprocess.run(["modprobe", "dcb_nic", "pfc=8"], check=False, stderr=subprocess.PIPE, text=True).stderr
+    if why:
+        for name in ("set up", "tc -s", "802.3x", "later"):
+            skip("hardware: " + name, "no driver that has data center bridging")
+        return
+    names["S"] = "S-%d" % os.getpid()
+    run("ip netns add " + names["S"])
+    run("ip link set dcb0 netns " + names["S"])
+    told = subprocess.run(["tc", "-n", names["S"], "qdisc", "replace", "dev", "dcb0", "root", "cee", "prio", "3,4", "lossless"],
+                          check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    same("hardware: set up", (told.returncode, "the device does PFC, and does not see what waits here" in told.stdout), (0, True))
+
+    def which():
+        return [i for i in range(8) if counters("S", "dcb0")["prio%d" % i].get("hardware")]
+    same("hardware: tc -s", which(), [3])
+    same("hardware: 802.3x", "the device does PFC, so its peer cannot be paused by 802.3x" in
+         (refused("S", "qdisc change dev dcb0 root cee pause global") or ""), True)
+    with open("/sys/module/dcb_nic/parameters/pfc", "w", encoding="ascii") as file:
+        file.write("16")
+    ip("S", "link set dcb0 up")
+    same("hardware: later", which(), [4])
+    ip("S", "link set dcb0 netns 1")
+    destroy()
+    run("rmmod dcb_nic")
+
+
 def shares(node, dev, prios, seconds):
     """Bytes that each has sent in a time while all wait, as parts of the whole."""
     def sent():
@@ -918,9 +946,9 @@ def unload_modules(name, modules):
     check(name, not p.returncode, p.stdout)
 
 
-PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, weights, ecn, dynamic, change, removal, deadlock, below_mq)
+PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)
 # Results there will be
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 5 + 4 + 3 + 6 + 4 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

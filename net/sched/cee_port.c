@@ -506,7 +506,7 @@ void cee_port_remove(struct cee_port *port)
 	cee_port_put(port);
 }
 
-/* Headroom and quanta follow from MTU and speed. */
+/* Headroom and quanta follow from MTU and speed; and the driver may do PFC now, or no more. */
 static void cee_port_follow(struct net_device *dev)
 {
 	struct cee_port *port = cee_port_find(dev);
@@ -519,6 +519,8 @@ static void cee_port_follow(struct net_device *dev)
 		return;
 	cfg->buffer = 0;
 	cee_config_derive(cfg, dev->mtu, cee_port_speed(dev));
+	WRITE_ONCE(port->hardware, cee_port_hardware(dev));
+	cee_pfc_forget(port, port->hardware);
 	cee_account_apply(port, cfg);
 }
 

@@ -11,8 +11,8 @@
 
 require_module ndp sch_ndp netwire
 require_program setpriv unshare python3
-sysctls=(base_rtt_us qdisc_us paths pull_rate_mbit pull_low_share mem_max_kb
-	max_orphans rst_rate tombstones_max udp_port)
+mapfile -t sysctls < <(find /proc/sys/net/ndp -type f -perm -200 -printf '%f\n' | sort)
+[ ${#sysctls[@]} -ge 14 ] || die "sysctls are missing: ${sysctls[*]}"
 tap_plan $((41 + 4 * (6 + ${#sysctls[@]})))
 
 as_root() { in_ns "$H1" "$@"; }
@@ -69,13 +69,18 @@ may_not() {
 }
 
 each_change() {
-	local verb=$1 who=$2
+	local verb=$1 who=$2 name value
 
 	$verb "add a path" "$who" ndp path add 10.0.0.2 entropy 50000
 	$verb "remove a path" "$who" bash -c remove_path
 	$verb "have lengths repaired" "$who" ndp repair add lo
 	for name in "${sysctls[@]}"; do
-		$verb "set net.ndp.$name" "$who" bash -c "set_sysctl $name 20"
+		case $name in
+		lossless) value=1 ;;
+		transport) value=ndp ;;
+		*) value=20 ;;
+		esac
+		$verb "set net.ndp.$name" "$who" bash -c "set_sysctl $name $value"
 	done
 	$verb "listen on port 80" "$who" bash -c "listen_on 80"
 	$verb "make a port trim" "$who" tc qdisc replace dev lo root ndp

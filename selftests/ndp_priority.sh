@@ -3,14 +3,14 @@
 #
 # Receiver priority (NDP paper, sections 2.3 and 5.1): of two flows to one host the
 # preferred one is pulled first, the other has what is left, or the share that
-# net.ndp.pull_low_share gives it.
+# net.ndp.pull_low_share gives it.  Then the priorities of lossless ports.
 #
 #	HOST[1], HOST[2] ---- LEAF[0] ---- HOST[0]
 . "$(dirname "$0")/lib_ndp.sh"
 
-require_module ndp
+require_module ndp sch_cee
 require_program python3
-tap_plan 11
+tap_plan 15
 
 # What flow 2 received while flow 1 lasted, in percent of what flow 1 did.
 beside() {
@@ -100,3 +100,20 @@ is_between "the second put back: the first has all" "$(share 6 1)" 85 100
 
 says "a share above 100" 1 "Invalid argument" \
 	in_ns "${HOST[0]}" bash -c 'echo 101 >/proc/sys/net/ndp/pull_low_share'
+ns_del_all
+
+# By sch_cee's table pulls and answers, code point 11, have a priority of their own, 1; data, 3, is in 0.
+wire_pair rate=1gbit delay=10us hostq="cee prio 0,3 lossless prio 1 strict"
+of_prio() {
+	tc -n "$1" -j -s qdisc show dev eth0 |
+		python3 -SE -c 'import json, sys; print(json.load(sys.stdin)[0]["prio" + sys.argv[1]]["in"])' "$2"
+}
+in_ns "$H1" timeout 100 ndp_cat -l -d -v 5002 >/dev/null 2>"$TMP/err" &
+wait_for 20 grep -q listening "$TMP/err" || die "no listener"
+check "over lossless ports, 4 MB" in_ns "$H0" timeout 100 bash -c \
+	"head -c 4M /dev/zero | ndp_cat ${ADDRESS[1]} 5002"
+wait $!
+say "of the receiver $(of_prio "$H1" 1) packets in priority 1, of the sender $(of_prio "$H0" 0) in 0"
+is "what a receiver sends is not with data" "$(of_prio "$H1" 0)" 0
+check "but in its own priority" [ "$(of_prio "$H1" 1)" -ge "$(ndp_stat "$H1" AckOut PullOut)" ]
+check "and data is with data" [ "$(of_prio "$H0" 0)" -ge "$(ndp_stat "$H0" DataOut)" ]

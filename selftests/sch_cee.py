@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 
-from sch_ndp import VIRTUAL, check, inside, results, run, same, say, skip, wait_for_carrier, wait_until
+from sch_ndp import VIRTUAL, check, inside, left_out, results, run, same, say, wait_for_carrier, wait_until
 
 # How the switch forwards, and its ports' options.  In real time, which it takes most of, one of
 # them, unless all is asked for.
@@ -382,7 +382,7 @@ def forwarding():
 def headrooms():
     """What the formula sets aside is enough when nothing leaves."""
     if not VIRTUAL:
-        say("headrooms: asks for exact links, in virtual time alone")
+        left_out("headrooms", 18, "asks for exact links, in virtual time alone")
         return
     for rate, mbits in (("1gbit", 1000), ("10gbit", 10000), ("40gbit", 40000)):
         for delay in (1, 10, 50):
@@ -616,8 +616,7 @@ def hardware():
     """A NIC that does PFC by itself is left to it, and whoever sets it up is told."""
     why = subprocess.run(["modprobe", "dcb_nic", "pfc=8"], check=False, stderr=subprocess.PIPE, text=True).stderr
     if why:
-        for name in ("set up", "tc -s", "802.3x", "later"):
-            skip("hardware: " + name, "no driver that has data center bridging")
+        left_out("hardware", 4, "no driver here that has data center bridging")
         return
     names["S"] = "S-%d" % os.getpid()
     run("ip netns add " + names["S"])
@@ -659,7 +658,7 @@ def near(name, got, wanted):
 def weights():
     """At A's own port, whose sockets always have more."""
     if not VIRTUAL:
-        say("weights: asks for senders that are never late, in virtual time alone")
+        left_out("weights", 4, "asks for senders that are never late, in virtual time alone")
         return
     mode = "route"
     build(mode)
@@ -856,7 +855,7 @@ def ring():
 def deadlock():
     """A ring of buffers stops itself; the watchdog ends that."""
     if not VIRTUAL:
-        say("deadlock: asks for links that are full, in virtual time alone")
+        left_out("deadlock", 5, "asks for links that are full, in virtual time alone")
         return
     ring()
     deaf = [Sink("route", 1 << 16, "H%d" % i) for i in range(3)]
@@ -948,7 +947,7 @@ def unload_modules(name, modules):
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)
 # Results there will be
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + (18 + 4 + 5 if VIRTUAL else 0)
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 5
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

@@ -11,12 +11,13 @@ DOC=$(dirname "$0")/../Documentation/paths.md
 
 # run NS SECTION START: the block of commands behind the line that contains START
 run() {
-	in_ns "$1" bash -e <(awk -v section="## $2" -v start="$3" '
+	awk -v section="## $2" -v start="$3" '
 		/^## / { in_section = $0 == section; at = 0 }
 		in_section && index($0, start) { at = 1 }
 		at && /^    / { print; seen = 1 }
-		at && seen && !/^    / { exit }' "$DOC") >"$TMP/run" 2>&1 ||
-		die "$2: $3: $(cat "$TMP/run")"
+		at && seen && !/^    / { exit }' "$DOC" >"$TMP/commands"
+	[ -s "$TMP/commands" ] || die "$2: no commands: $3"
+	in_ns "$1" bash -e "$TMP/commands" >"$TMP/run" 2>&1 || die "$2: $3: $(cat "$TMP/run")"
 }
 packets() { in_ns "$1" cat "/sys/class/net/$2/statistics/${3}_packets"; }
 # over NAME FAR NS1 DEV1 NS2 DEV2: 3 MB, whose packets arrive by both devices

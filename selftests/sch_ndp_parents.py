@@ -194,7 +194,13 @@ class Parents(sch_ndp.Test):
         chain = [] if kind == "taprio" and trims else [kind]
         clear_port()
         tc("qdisc add dev r1 root handle 1: %s %s" % (kind, AT_ROOT[kind]))
-        tc("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD))
+        p = subprocess.run(["tc", "-n", R, *("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD)).split()],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if "NLM_F_REPLACE needed" in p.stdout:
+            # Taprio of 6.1 tells tc of the queues' own qdiscs, not of its children.
+            sch_ndp.skip(name, "tc cannot reach a child of this kernel's " + kind)
+            return
+        check("%s: takes a child" % name, not p.returncode, p.stdout)
         self.clear()
         load = Load(self, gso=False)
         load.send()

@@ -333,7 +333,10 @@ def bits():
     pair((0, "A"), (1, "B"), cable_options="ber 1e-6")
     stream = Stream("C0", "C1", addr(1), 1, 8 << 20)
     same("bit errors: all bytes arrive", stream.finish(), True)
-    exact("bit errors: TCP saw none", stream.retransmitted == 0, stream.retransmitted)
+    # What is lost twice may come later than TCP's probe for a lost tail.
+    again = zf("A")["resent"]
+    exact("bit errors: TCP sent %d segments again where the tunnel did %d" % (stream.retransmitted, again),
+          stream.retransmitted <= again / 5, zf("A"))
     settle("bit errors")
     check("bit errors: %d frames were sent again" % zf("A")["resent"], zf("A")["resent"] > 10, zf("A"))
     end()

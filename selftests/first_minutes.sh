@@ -39,13 +39,6 @@ put_away() {
 	done
 }
 
-# Priority 3 of a port: value NS DEVICE KEY
-value() {
-	tc -n "$1" -s -j qdisc show dev "$2" | python3 -SE -c '
-import json, sys
-print(json.load(sys.stdin)[0]["prio3"][sys.argv[1]])' "$3"
-}
-
 # The rows of priority 3, as the page has them
 prio3() { awk '/^ *prio |^qdisc / { on = /prio 3 lossless:/ } on'; }
 
@@ -55,9 +48,9 @@ sch_cee() {
 	check "sch_cee: the commands" bash -e -c ". $TMP/commands >$TMP/said 2>$TMP/errors && ! grep . $TMP/errors"
 	is "sch_cee: what is said of priority 3 is what is shown" "$(prio3 <"$TMP/said" | numberless)" \
 		"$(shown sch_cee | grep . | numberless)"
-	is "sch_cee: of each pause both ends tell" "$(value s pa xoff_sent) $(value s pb xoff_sent)" \
-		"$(value a e0 xoff_received) $(value b e0 xoff_received)"
-	check "sch_cee: there were pauses" [ "$(($(value s pa xoff_sent) + $(value s pb xoff_sent)))" -gt 0 ]
+	is "sch_cee: of each pause both ends tell" "$(cee_stat s pa 3 xoff_sent) $(cee_stat s pb 3 xoff_sent)" \
+		"$(cee_stat a e0 3 xoff_received) $(cee_stat b e0 3 xoff_received)"
+	check "sch_cee: there were pauses" [ "$(($(cee_stat s pa 3 xoff_sent) + $(cee_stat s pb 3 xoff_sent)))" -gt 0 ]
 	is "sch_cee: nobody has dropped anything" "$(grep -E ' dropped |overflow' "$TMP/said" | grep -E '(dropped|limit|overflow|watchdog|reset) [1-9]')" ""
 	check "sch_cee: it is put away" put_away a b c s
 }

@@ -249,6 +249,13 @@ wait_for() {
 	done
 }
 
+# cee_stat NS DEVICE PRIORITY KEY: what sch_cee there has counted
+cee_stat() {
+	tc -n "$1" -j -s qdisc show dev "$2" | python3 -SE -c '
+import json, sys
+print(json.load(sys.stdin)[0]["prio" + sys.argv[1]][sys.argv[2]])' "$3" "$4"
+}
+
 # mac NUMBER: an address for it
 mac() {
 	printf '02:4e:44:50:%02x:%02x' $(($1 >> 8)) $(($1 & 255))

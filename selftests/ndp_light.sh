@@ -47,11 +47,7 @@ refused_for_losses() {
 }
 
 # Pauses that the leaf has sent to HOST[1]
-pauses() {
-	tc -n "${LEAF[0]}" -j -s qdisc show dev h1 | python3 -SE -c '
-import json, sys
-print(json.load(sys.stdin)[0]["prio3"]["xoff_sent"])'
-}
+pauses() { cee_stat "${LEAF[0]}" h1 3 xoff_sent; }
 
 # nothing_lost NAME NS...
 nothing_lost() {

@@ -104,10 +104,7 @@ ns_del_all
 
 # By sch_cee's table pulls and answers, code point 11, have a priority of their own, 1; data, 3, is in 0.
 wire_pair rate=1gbit delay=10us hostq="cee prio 0,3 lossless prio 1 strict"
-of_prio() {
-	tc -n "$1" -j -s qdisc show dev eth0 |
-		python3 -SE -c 'import json, sys; print(json.load(sys.stdin)[0]["prio" + sys.argv[1]]["in"])' "$2"
-}
+of_prio() { cee_stat "$1" eth0 "$2" in; }
 in_ns "$H1" timeout 100 ndp_cat -l -d -v 5002 >/dev/null 2>"$TMP/err" &
 wait_for 20 grep -q listening "$TMP/err" || die "no listener"
 check "over lossless ports, 4 MB" in_ns "$H0" timeout 100 bash -c \

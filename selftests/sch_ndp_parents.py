@@ -113,6 +113,11 @@ class Load:
         same("%s: other traffic" % name, len(at_d) - len(frames), self.others)
 
 
+def tried(command):
+    """What tc says, which may refuse"""
+    return subprocess.run(["tc", "-n", R, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 class Parents(sch_ndp.Test):
     def __init__(self):
         super().__init__()
@@ -194,8 +199,7 @@ class Parents(sch_ndp.Test):
         chain = [] if kind == "taprio" and trims else [kind]
         clear_port()
         tc("qdisc add dev r1 root handle 1: %s %s" % (kind, AT_ROOT[kind]))
-        p = subprocess.run(["tc", "-n", R, *("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD)).split()],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        p = tried("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD))
         if "NLM_F_REPLACE needed" in p.stdout:
             # Taprio of 6.1 tells tc of the queues' own qdiscs, not of its children.
             sch_ndp.skip(name, "tc cannot reach a child of this kernel's " + kind)
@@ -215,8 +219,7 @@ class Parents(sch_ndp.Test):
     def childless(self, kind):
         clear_port()
         tc("qdisc add dev r1 root handle 1: " + kind)
-        p = subprocess.run(["tc", "-n", R, *"qdisc add dev r1 parent 1:1 handle 10: ndp".split()],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        p = tried("qdisc add dev r1 parent 1:1 handle 10: ndp")
         say("%s: %s" % (kind, p.stdout.strip()))
         check("%s takes no child, and says so" % kind, p.returncode and p.stdout and "ndp" not in tc("qdisc show dev r1"))
 

@@ -14,6 +14,7 @@
 # Where time is virtual, pauses and shares are exact; elsewhere links are slow, the
 # headroom is large, and what would hang on the machine's speed is not asked.
 
+import contextlib
 import ctypes
 import json
 import os
@@ -37,7 +38,8 @@ RATE, BITS = ("1gbit", 10**9) if VIRTUAL else ("5mbit", 5 * 10**6)
 # A peer in software, on a machine that is slow: what it sends in 20 ms
 SLACK = "" if VIRTUAL else " ring 200k"
 # All that a host sends in lossless(), and more: however late a peer obeys, no more comes.
-ALL = "" if VIRTUAL else " ring 2m"
+# A pause lasts as long as such a machine needs.
+ALL = "" if VIRTUAL else " ring 2m watchdog off"
 SIZE = 1400
 IPV6_TCLASS, IPV6, SO_PRIORITY = 67, 41, 12
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
@@ -330,11 +332,29 @@ def everywhere(prio, key):
             sum(of(host, "e0", prio, key) for host in HOSTS))
 
 
+@contextlib.contextmanager
+def overload():
+    """Of C's port, by what is started here: where time is real, the machine may be slower than a port.
+
+    There C's port sends next to nothing until A and B are paused and the lossy priority drops.
+    """
+    if not VIRTUAL:
+        tc("S", "qdisc change dev pC root handle 10: cee rate 1kbit")
+    yield
+    if not VIRTUAL:
+        wait_until(lambda: of("S", "pA", 3, "xoff_sent") and of("S", "pB", 3, "xoff_sent") and
+                   of("S", "pC", 0, "drop_limit"), "overload", 120)
+        tc("S", "qdisc change dev pC root handle 10: cee rate " + RATE)
+
+
 def lossless(name, mode, total=1000):
     """A and B overload C in a lossless priority, beside a lossy one."""
     sink = Sink(mode)
-    flows = [Flow(mode, host, prio, n, total).start()
+    flows = [Flow(mode, host, prio, n, total)
              for n, (host, prio) in enumerate((("A", 3), ("B", 3), ("A", 0), ("B", 0)))]
+    with overload():
+        for flow in flows:
+            flow.start()
     done = [f.finish() for f in flows]
     wait_until(settled, "queues are empty", 120)
     got = sink.read()

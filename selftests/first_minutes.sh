@@ -44,14 +44,19 @@ prio3() { awk '/^ *prio |^qdisc / { on = /prio 3 lossless:/ } on'; }
 
 sch_cee() {
 	commands sch_cee >"$TMP/commands"
-	is "sch_cee: all blocks of commands are found" "$(grep -c 'netns add\|type bridge\|root cee\|show dev' "$TMP/commands")" 6
-	check "sch_cee: the commands" bash -e -c ". $TMP/commands >$TMP/said 2>$TMP/errors && ! grep . $TMP/errors"
-	is "sch_cee: what is said of priority 3 is what is shown" "$(prio3 <"$TMP/said" | numberless)" \
-		"$(shown sch_cee | grep . | numberless)"
-	is "sch_cee: of each pause both ends tell" "$(cee_stat s pa 3 xoff_sent) $(cee_stat s pb 3 xoff_sent)" \
+	is "sch_cee: all blocks of commands are found" \
+		"$(grep -c 'netns add\|type bridge\|root cee\|show dev' "$TMP/commands")" 6
+	check "sch_cee: the commands" \
+		bash -e -c ". $TMP/commands >$TMP/said 2>$TMP/errors && ! grep . $TMP/errors"
+	is "sch_cee: what is said of priority 3 is what is shown" \
+		"$(prio3 <"$TMP/said" | numberless)" "$(shown sch_cee | grep . | numberless)"
+	is "sch_cee: of each pause both ends tell" \
+		"$(cee_stat s pa 3 xoff_sent) $(cee_stat s pb 3 xoff_sent)" \
 		"$(cee_stat a e0 3 xoff_received) $(cee_stat b e0 3 xoff_received)"
-	check "sch_cee: there were pauses" [ "$(($(cee_stat s pa 3 xoff_sent) + $(cee_stat s pb 3 xoff_sent)))" -gt 0 ]
-	is "sch_cee: nobody has dropped anything" "$(grep -E ' dropped |overflow' "$TMP/said" | grep -E '(dropped|limit|overflow|watchdog|reset) [1-9]')" ""
+	check "sch_cee: there were pauses" \
+		[ "$(($(cee_stat s pa 3 xoff_sent) + $(cee_stat s pb 3 xoff_sent)))" -gt 0 ]
+	is "sch_cee: nobody has dropped anything" \
+		"$(grep -E '(dropped|dropped limit|overflow|watchdog|reset) [1-9]' "$TMP/said")" ""
 	check "sch_cee: it is put away" put_away a b c s
 }
 
@@ -66,11 +71,15 @@ zswitch() {
 
 # on NS ADDRESS OTHER CONTAINER: the page's commands there, and a container
 on() {
-	commands zbridge | sed "/monitor/d; s/local 192.0.2.1 /local $2 /; s/dst 192.0.2.2 /dst $3 /" >"$TMP/commands"
+	commands zbridge |
+		sed "/monitor/d; s/local 192.0.2.1 /local $2 /; s/dst 192.0.2.2 /dst $3 /" \
+			>"$TMP/commands"
 	in_ns "$1" bash -e -c ". $TMP/commands" || return 1
 	ns_add "$4"
-	ip -n "$1" link add z1 type zvnic peer name eth0 netns "${!4}" && ip -n "$1" link set z1 mtu 1400 master zs0 up &&
-		ip -n "${!4}" address add "10.9.0.${2##*.}/24" dev eth0 && ip -n "${!4}" link set eth0 mtu 1400 up
+	ip -n "$1" link add z1 type zvnic peer name eth0 netns "${!4}" &&
+		ip -n "$1" link set z1 mtu 1400 master zs0 up &&
+		ip -n "${!4}" address add "10.9.0.${2##*.}/24" dev eth0 &&
+		ip -n "${!4}" link set eth0 mtu 1400 up
 }
 
 zbridge() {

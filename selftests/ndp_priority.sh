@@ -102,7 +102,8 @@ says "a share above 100" 1 "Invalid argument" \
 	in_ns "${HOST[0]}" bash -c 'echo 101 >/proc/sys/net/ndp/pull_low_share'
 ns_del_all
 
-# By sch_cee's table pulls and answers, code point 11, have a priority of their own, 1; data, 3, is in 0.
+# By sch_cee's table pulls and answers, code point 11, have a priority of their own, 1;
+# data, 3, is in 0.
 wire_pair rate=1gbit delay=10us hostq="cee prio 0,3 lossless prio 1 strict"
 of_prio() { cee_stat "$1" eth0 "$2" in; }
 in_ns "$H1" timeout 100 ndp_cat -l -d -v 5002 >/dev/null 2>"$TMP/err" &
@@ -110,7 +111,8 @@ wait_for 20 grep -q listening "$TMP/err" || die "no listener"
 check "over lossless ports, 4 MB" in_ns "$H0" timeout 100 bash -c \
 	"head -c 4M /dev/zero | ndp_cat ${ADDRESS[1]} 5002"
 wait $!
-say "of the receiver $(of_prio "$H1" 1) packets in priority 1, of the sender $(of_prio "$H0" 0) in 0"
+say "of the receiver $(of_prio "$H1" 1) packets in priority 1," \
+	"of the sender $(of_prio "$H0" 0) in 0"
 is "what a receiver sends is not with data" "$(of_prio "$H1" 0)" 0
 check "but in its own priority" [ "$(of_prio "$H1" 1)" -ge "$(ndp_stat "$H1" AckOut PullOut)" ]
 check "and data is with data" [ "$(of_prio "$H0" 0)" -ge "$(ndp_stat "$H0" DataOut)" ]

@@ -355,6 +355,46 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 		close_hard(fd[i]);
 }
 
+/* Half a minute is what it may stay; while memory is short it is ended in a third of that. */
+TEST_F_TIMEOUT(forged, is_ended_while_memory_is_short, LONG)
+{
+	forward_packets_for(6000);
+	EXPECT_EQ(0, stat_of(NEAR, "UnverifiedEnded"));
+	ASSERT_TRUE(set_sysctl(NEAR, "mem_max_kb", 1));
+	forward_packets_for(10000);
+	EXPECT_EQ(1, stat_of(NEAR, "UnverifiedEnded"));
+	EXPECT_EQ(ETIMEDOUT, get_int(self->fd, SOL_SOCKET, SO_ERROR));
+}
+
+/*
+ * So is one that nobody accepts, once those of its listener hold all that they may, and what
+ * it has sent out of order is given back.  One that was accepted stays.
+ */
+TEST_F_TIMEOUT(forged, is_ended_while_its_listener_is_full, LONG)
+{
+	int room = 32 << 20, i;
+	unsigned long long held;
+
+	ASSERT_EQ(0, setsockopt(self->listener, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)));
+	/* The second packet never comes, and nobody may have more than some 4000 behind it. */
+	for (i = 0; i < 8000 && !stat_of(NEAR, "NoRoomIn"); i++) {
+		ndp_of(&self->opening)->conn_id += i % 4000 == 0;
+		drop_by_drop(&self->opening, i % 4000 ? i % 4000 + 1 : 0);
+		if (i % 100 == 0)
+			settle();
+	}
+	settle();
+	held = stat_of(NEAR, "MemBytes");
+	printf("# %d packets, %llu bytes are held\n", i, held);
+	ASSERT_LT(0, stat_of(NEAR, "NoRoomIn"));
+	EXPECT_LT(1ULL << 20, held);
+	EXPECT_EQ(0, stat_of(NEAR, "UnverifiedEnded"));
+	forward_packets_for(6000);
+	EXPECT_LE(1, stat_of(NEAR, "UnverifiedEnded"));
+	EXPECT_GT(held - (1 << 20), stat_of(NEAR, "MemBytes"));
+	EXPECT_EQ(0, get_int(self->fd, SOL_SOCKET, SO_ERROR));
+}
+
 /* Packets that keep coming bring the next challenge nearer and the end no further. */
 TEST_F_TIMEOUT(forged, goes_on_and_stops, LONG)
 {

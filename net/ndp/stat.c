@@ -181,36 +181,83 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 }
 
 /*
- * Packets that a namespace may send again: in any case, for each new one, for each
- * connection and each second.
+ * Packets that a namespace may send without a cause of their own: in any case, for each
+ * cause, for each connection and each second.
  */
 #define NDP_STORM_ANY		10000
-#define NDP_STORM_PACKET	4
+#define NDP_STORM_CAUSE		4
 #define NDP_STORM_CONN		200
 #define NDP_STORM_SECOND	2000
 
+/* Packets out, by what causes them. */
+struct ndp_traffic {
+	u64	again;		/* what has been sent before, or only asks */
+	u64	fresh;		/* DATA for the first time: the cause of the above */
+	u64	answers;	/* what a packet of the peer's calls for */
+	u64	asked;		/* packets that came and call for one */
+	u64	conns;
+	u64	seconds;
+};
+
+static u64 ndp_stat_sums(const struct ndp_net *nn, const u8 *stats, int n)
+{
+	u64 sum = 0;
+
+	while (n--)
+		sum += ndp_stat_sum(nn, stats[n]);
+	return sum;
+}
+
+static void ndp_traffic_read(const struct ndp_net *nn, struct ndp_traffic *t)
+{
+	static const u8 again[] = {
+		NDP_STAT_DATA_RTX, NDP_STAT_FIN_OUT, NDP_STAT_OPEN_OUT, NDP_STAT_PROBE_OUT
+	};
+	/* RSTs have a limit of their own, and a COOKIE's cause is an opening of the peer's. */
+	static const u8 answers[] = {
+		NDP_STAT_ACK_OUT, NDP_STAT_NACK_OUT, NDP_STAT_PULL_OUT, NDP_STAT_SIGNAL_OUT
+	};
+	static const u8 asked[] = {
+		NDP_STAT_DATA_IN, NDP_STAT_TRIMMED_IN, NDP_STAT_FIN_IN, NDP_STAT_OPEN_IN,
+		NDP_STAT_PROBE_IN, NDP_STAT_TOMB_HITS
+	};
+	static const u8 conns[] = { NDP_STAT_ACTIVE_OPENS, NDP_STAT_PASSIVE_OPENS };
+
+	*t = (struct ndp_traffic) {
+		.again = ndp_stat_sums(nn, again, ARRAY_SIZE(again)),
+		.fresh = ndp_stat_sum(nn, NDP_STAT_DATA_OUT) - ndp_stat_sum(nn, NDP_STAT_DATA_RTX),
+		.answers = ndp_stat_sums(nn, answers, ARRAY_SIZE(answers)),
+		.asked = ndp_stat_sums(nn, asked, ARRAY_SIZE(asked)),
+		.conns = ndp_stat_sums(nn, conns, ARRAY_SIZE(conns)),
+		.seconds = div_u64(ktime_get_ns() - nn->begun, NSEC_PER_SEC),
+	};
+}
+
+static bool ndp_storm_of(u64 packets, u64 causes, const struct ndp_traffic *t)
+{
+	return packets > NDP_STORM_ANY + causes * NDP_STORM_CAUSE +
+			 t->conns * NDP_STORM_CONN + t->seconds * NDP_STORM_SECOND;
+}
+
+static bool ndp_stat_storm(const struct ndp_net *nn, struct ndp_traffic *t)
+{
+	ndp_traffic_read(nn, t);
+	return ndp_storm_of(t->again, t->fresh, t) || ndp_storm_of(t->answers, t->asked, t);
+}
+
 /*
- * What is refused, lost or returned must not come back faster than anything can change.
- * Debug kernels say so of a namespace in which it did, when that ends; the lab looks for
- * it, so that every test there is a test of this, too.  No WARN: a hostile peer pulls
- * what it likes.
+ * What is refused, lost or returned must not come back faster than anything can change,
+ * and no answer may call for another.  Debug kernels say so of a namespace in which it
+ * did, when that ends; the lab looks for it, so that every test there is a test of this,
+ * too.  No WARN: a hostile peer pulls what it likes.
  */
 static void ndp_stat_warn_storm(const struct ndp_net *nn)
 {
-	u64 again = ndp_stat_sum(nn, NDP_STAT_DATA_RTX) +
-		    ndp_stat_sum(nn, NDP_STAT_FIN_OUT) +
-		    ndp_stat_sum(nn, NDP_STAT_OPEN_OUT) +
-		    ndp_stat_sum(nn, NDP_STAT_PROBE_OUT);
-	u64 fresh = ndp_stat_sum(nn, NDP_STAT_DATA_OUT) -
-		    ndp_stat_sum(nn, NDP_STAT_DATA_RTX);
-	u64 conns = ndp_stat_sum(nn, NDP_STAT_ACTIVE_OPENS) +
-		    ndp_stat_sum(nn, NDP_STAT_PASSIVE_OPENS);
-	u64 age = div_u64(ktime_get_ns() - nn->begun, NSEC_PER_SEC);
+	struct ndp_traffic t;
 
-	if (again > NDP_STORM_ANY + fresh * NDP_STORM_PACKET +
-		    conns * NDP_STORM_CONN + age * NDP_STORM_SECOND)
-		pr_warn("ndp: storm: %llu packets again, %llu new, of %llu connections in %llu s\n",
-			again, fresh, conns, age);
+	if (ndp_stat_storm(nn, &t))
+		pr_warn("ndp: storm: %llu packets again, %llu new, %llu answers to %llu, of %llu connections in %llu s\n",
+			t.again, t.fresh, t.answers, t.asked, t.conns, t.seconds);
 }
 
 int ndp_stat_net_init(struct net *net)

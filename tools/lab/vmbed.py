@@ -81,9 +81,9 @@ class Guest:
     """Machine of that number, booting.  @nics: of each, QEMU's words for the host's side,
     in which %d stands for a descriptor of each of the taps whose paths follow; @nice: by how
     much it stands back when others want the processor; @card: more words of each card;
-    @initrd: in place of the bed's"""
+    @initrd: in place of the bed's; @state: of a guest that was saved, which goes on here"""
 
-    def __init__(self, number, nics, nice=0, card="", initrd=None):
+    def __init__(self, number, nics, nice=0, card="", initrd=None, state=None):
         self.number = number
         self.where = tempfile.mkdtemp()
         fds, cards = [], []
@@ -93,6 +93,7 @@ class Guest:
                       "-device", "virtio-net-pci,netdev=n%d,romfile=,mac=%s%s" % (net, mac(number, net), card)]
             fds += own
         serial, monitor = (os.path.join(self.where, name) for name in ("serial", "monitor"))
+        incoming = ["-incoming", "exec:cat " + state] if state else []
         self.log = open(os.path.join(self.where, "log"), "w+")
         self.process = subprocess.Popen(
             ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg,thread=single", "-m", "128", "-nodefaults",
@@ -103,7 +104,8 @@ class Guest:
              "init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
              "net.ifnames=0 NUMBER=%d NICS=%d" % (number, len(nics)),
              "-chardev", "socket,id=s,path=%s,server=on,wait=off" % serial, "-serial", "chardev:s",
-             "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards],
+             "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards,
+             *incoming],
             pass_fds=fds, preexec_fn=lambda: os.nice(nice), stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=subprocess.STDOUT)
         for fd in fds:
@@ -131,16 +133,31 @@ class Guest:
             raise RuntimeError("guest %d: %s: %s" % (self.number, line, "\n".join(lines)))
         return lines
 
-    def command(self, what):
-        """Of the monitor"""
-        self.monitor.send(json.dumps({"execute": what}))
-        self.monitor.until(r'\{"return":.*')
+    def command(self, what, **arguments):
+        """Of the monitor.  Return: what it returns"""
+        self.monitor.send(json.dumps({"execute": what, "arguments": arguments}))
+        return json.loads(self.monitor.until(r'\{"return":.*')[1].group())["return"]
 
     def stop(self):
         self.command("stop")
 
     def go_on(self):
         self.command("cont")
+
+    def save(self, path):
+        """As a migration does it: it has stopped here when its state is complete."""
+        self.command("migrate", uri="exec:cat >" + path)
+
+        def status():
+            said = self.command("query-migrate")
+            if said.get("status") == "failed":
+                raise RuntimeError("guest %d: not saved: %s %s" % (self.number, said, self.said()))
+            return said.get("status") == "completed"
+        wait_for(status, "guest %d is saved" % self.number)
+
+    def is_restored(self):
+        """Has all of the state come that it goes on with?"""
+        return self.command("query-status")["status"] != "inmigrate"
 
     def kill(self):
         self.process.kill()

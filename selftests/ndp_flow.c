@@ -345,6 +345,68 @@ TEST_F_TIMEOUT(flow, fin_returned_for_ever, LONG)
 	returns(_metadata, &self->t, 0);
 }
 
+/* As a receiver that never has room for what it pulls, one packet for each PROBE. */
+static void refuse(struct packet *p)
+{
+	static __u32 pulled;
+	int type = ndp_type(p);
+	struct packet answer;
+
+	if (p->from != NEAR || (type != DATA && type != FIN && type != PROBE)) {
+		carry_on(p);
+		return;
+	}
+	if (!lowest_known)
+		lowest = ntohl(ndp_of(p)->psn);
+	lowest_known = true;
+	carried[type]++;
+	spoilt++;
+	if (type == PROBE)
+		answer = answer_to(p, PULL, 0, lowest, ++pulled, ROOM);
+	else
+		answer = answer_to(p, NACK, 0, ntohl(ndp_of(p)->psn), pulled, ROOM);
+	seal(&answer);
+	deliver(&answer, 20);
+}
+
+/* Another connection, of which the acceptor hears nothing: its opening is all there is. */
+static void opens(struct __test_metadata *_metadata, struct stream *t,
+		  void (*spoil)(struct packet *p))
+{
+	close(t->s);
+	close(t->a);
+	t->a = -1;
+	forward_packets_for(100);
+	meddle = spoil;
+	t->s = connect_and_send(4712);
+	ASSERT_LE(0, t->s);
+	EXPECT_TRUE(few_packets());
+	EXPECT_LT(3, spoilt);
+	EXPECT_EQ(1, stat_of(FAR, "PassiveOpens"));
+}
+
+TEST_F_TIMEOUT(flow, opening_returned_for_ever, LONG)
+{
+	int id;
+
+	opens(_metadata, &self->t, return_header);
+	meddle = carry_on;
+	ASSERT_TRUE(forward_until(is_readable, self->l, 60));
+	settle();
+	self->t.a = let_in(self->l, &id);
+	ASSERT_LE(0, self->t.a);
+	EXPECT_EQ(4712, id);
+	EXPECT_TRUE(to_the_end(&self->t, 20000));
+}
+
+/* The acceptor is the test: the listener knows of no such connection. */
+TEST_F_TIMEOUT(flow, opening_refused_for_ever, LONG)
+{
+	opens(_metadata, &self->t, refuse);
+	EXPECT_LT(0, carried[PROBE]);
+	close_hard(self->t.s);
+}
+
 /* The answers are the test's: one of before says less, or more, than the newest. */
 TEST_F(flow, an_older_answer_comes_later)
 {

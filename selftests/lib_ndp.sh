@@ -337,18 +337,19 @@ incast_sums() {
 
 	check "all connections end" wait_for 20 quiet "${HOST[@]}"
 	see_senders
-	sent=$(senders DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut RstOut)
+	sent=$(senders DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut CookieOut RstOut)
 	data=$(senders DataOut)
 	got=$(ndp_stat "${HOST[0]}" DataIn)
 	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)
 	# What came again after its connection had ended is not told by type.
 	late=$(ndp_stat "${HOST[0]}" TombstoneHits DropClosed DropNoConn)
 	arrived=$((late + $(ndp_stat "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn AckIn NackIn \
-		PullIn ProbeIn RstIn)))
+		PullIn ProbeIn CookieIn RstIn)))
 	bounced=$(senders BouncedIn)
 	dropped=$(port drop_data drop_header)
 	say "packets $sent; of them data $data: whole $got, trimmed $trims, returned $bounced"
-	say "timeouts $(senders Timeouts), retransmitted $(senders DataRtx), late $late"
+	say "timeouts $(senders Timeouts), retransmitted $(senders DataRtx), late $late," \
+		"cookies $(senders CookieOut)"
 	is "sent = arrived + returned + dropped" "$sent" $((arrived + bounced + dropped))
 	# FIN and openings are returned as well.
 	numbered=$(senders DataOut FinOut OpenOut)

@@ -45,6 +45,9 @@
 # shellcheck disable=SC2034
 NDP_PORT=13141
 
+# Counters whose sum is all packets that NDP has sent
+ALL_OUT="DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut CookieOut RstOut"
+
 # The counters of namespaces, one after the other
 counters() {
 	local ns
@@ -337,7 +340,8 @@ incast_sums() {
 
 	check "all connections end" wait_for 20 quiet "${HOST[@]}"
 	see_senders
-	sent=$(senders DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut CookieOut RstOut)
+	# shellcheck disable=SC2086
+	sent=$(senders $ALL_OUT)
 	data=$(senders DataOut)
 	got=$(ndp_stat "${HOST[0]}" DataIn)
 	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)

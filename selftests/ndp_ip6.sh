@@ -56,7 +56,8 @@ for bad in "fd00::2/64:beyond its prefix" "$far via 10.0.0.1:destination's famil
 	says "refused: ${bad%:*}" "$([ "${bad##*:}" = "number up to 32" ] && echo 2 || echo 1)" \
 		"${bad##*:}" in_ns "$H0" ndp path add ${bad%:*}
 done
-sent() { ndp_stat "$H0" DataOut OpenOut FinOut AckOut NackOut PullOut ProbeOut RstOut; }
+# shellcheck disable=SC2086
+sent() { ndp_stat "$H0" $ALL_OUT; }
 captured() { tcpdump -nn -r "$TMP/capture" 2>/dev/null | wc -l; }
 all_captured() { [ "$(captured)" -eq $(($(sent) - before)) ]; }
 before=$(sent)

@@ -68,7 +68,10 @@ class Line:
                 if found:
                     return before, found
                 before.append(line)
-            data = self.sock.recv(4096)
+            try:
+                data = self.sock.recv(4096)
+            except ConnectionResetError:
+                data = b""
             if not data:
                 raise RuntimeError("it has ended: " + "\n".join(before[-5:]))
             self.rest += data

@@ -20,6 +20,7 @@ enum { DATA = 1, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, SIGNAL, TYPES = 16 };
 enum {
 	SYN = 1, LAST = 2, EOM = 4, HAS_PULL = 8, RTX = 0x10, BOUNCED = 0x20, SYNC = 0x40,
 	ECE = 0x80,
+	GONE = EOM,	/* of FIN */
 	TOKEN = EOM,	/* of COOKIE */
 	ACKS = EOM,	/* of ACK */
 	BOM = ECE,	/* of DATA */

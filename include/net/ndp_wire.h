@@ -124,7 +124,8 @@ enum ndp_type {
  *		of an acceptor: the packet was pushed, not pulled
  * @NDP_F_LAST:	DATA: the send queue is empty behind this packet, pull no more.
  *		ACK: nothing that the sender of this ACK sent is unacknowledged,
- *		and it has sent its FIN.  PULL: no credit is owed to you
+ *		and it has sent its FIN, or you need none (NDP_F_GONE).  PULL: no credit
+ *		is owed to you
  * @NDP_F_EOM:	last packet of a message
  * @NDP_F_PULL:	ACK, NACK: @pull and the window are valid
  * @NDP_F_RTX:	retransmission; no RTT sample may be taken from its answer,
@@ -136,6 +137,9 @@ enum ndp_type {
  * @NDP_F_BOM:	the bit of NDP_F_ECE in the same: first packet of a message
  * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
  *		connection to this acceptor, which gives it and is shown it
+ * @NDP_F_GONE: the bit of NDP_F_EOM in FIN, after an answer: nobody reads here any more,
+ *		and nothing but this FIN is unacknowledged: who closes upon it need not
+ *		send a FIN, but an ACK with NDP_F_LAST
  * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header
  * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
  *		to be accepted by one that listens for such
@@ -158,6 +162,7 @@ enum ndp_flags {
 	NDP_F_ECE	= 0x80,
 
 	NDP_F_TOKEN	= NDP_F_EOM,
+	NDP_F_GONE	= NDP_F_EOM,
 	NDP_F_ACKS	= NDP_F_EOM,
 	NDP_F_MSG	= NDP_F_PULL,
 	NDP_F_BOM	= NDP_F_ECE,

@@ -11,7 +11,8 @@
  * FIN asks for one: what the application does upon it leaves soon as DATA or FIN, and carries
  * the ACK (NDP_F_CUM).  One such packet, and a FIN behind it, wait for that, but no longer
  * than NDP_ACK_DELAY, and only if the peer says that nothing waits for the ACK there
- * (NDP_F_LATER).  No pull is owed then that the ACK would tell.
+ * (NDP_F_LATER).  No pull is owed then that the ACK would tell.  To a peer that has closed
+ * (NDP_F_GONE) there is no FIN: the ACK itself tells that we are done (NDP_F_LAST).
  *
  * A packet that was sent again or is marked (ECN), one behind which the peer has nothing
  * (LAST), and a FIN are acknowledged at once, with all that wait; so are those that arrive
@@ -90,6 +91,28 @@ void ndp_ack_flush(struct ndp_sock *np)
 		ndp_ack_forget(np);
 	if (np->ack_map)
 		ndp_ack_send(np, np->ack_psn, np->ack_path, 0);
+}
+
+/**
+ * ndp_ack_ends - the application closes: is the ACK that waits all that the peer needs?
+ * @np:		connection, all of whose data has been read
+ *
+ * The peer has closed before, so that our FIN would tell nobody anything.  It has its own
+ * FIN to send again and nothing else, for as long as this ACK does not arrive; our
+ * tombstone answers that.
+ *
+ * Context: np->lock held, softirqs off; the caller has a reference.
+ * Return: yes; it was sent, and the connection has ended.
+ */
+bool ndp_ack_ends(struct ndp_sock *np)
+{
+	if (!np->peer_gone || !np->ack_at || np->fin_queued || np->snd_una != np->snd_nxt ||
+	    !skb_queue_empty(&np->sendq))
+		return false;
+	np->peer_done = true;
+	ndp_ack_send(np, np->ack_psn, np->ack_path, NDP_F_LAST);
+	ndp_conn_end(np);
+	return true;
 }
 
 /**

@@ -355,11 +355,12 @@ static void ndp_close_conn(struct sock *sk)
 	bool rude;
 
 	spin_lock_bh(&np->lock);
+	np->closing = true;
 	/* Closing with unread data sends a reset, so that the peer learns of the loss. */
 	rude = ndp_has_unread(np) || (linger && !sk->sk_lingertime);
 	if (rude)
 		ndp_conn_abort(np, 0, true);
-	else if (sk->sk_state != TCP_CLOSE)
+	else if (sk->sk_state != TCP_CLOSE && !ndp_ack_ends(np))
 		ndp_shutdown_send(np);
 	spin_unlock_bh(&np->lock);
 

@@ -48,7 +48,7 @@ static void ndp_tell_done(struct ndp_sock *np)
 		return;
 	if (np->rcv_fin && !np->acceptor)
 		ndp_send_answer(np, NDP_ACK, np->rcv_nxt - 1, 0, 0, NULL);
-	else if (!np->rcv_fin && np->orphan_since)
+	else if (!ndp_peer_finished(np) && np->orphan_since)
 		ndp_orphan_limit(np, true);
 }
 

@@ -48,10 +48,16 @@ static inline void ndp_tasklet_schedule(struct ndp_sock *np)
 	tasklet_schedule(&np->tasklet);
 }
 
+/* The peer will send nothing any more: by its FIN, or where it need not send one. */
+static inline bool ndp_peer_finished(const struct ndp_sock *np)
+{
+	return np->rcv_fin || (np->closing && np->peer_done);
+}
+
 /* Both sides have finished, and both know. */
 static inline bool ndp_both_finished(const struct ndp_sock *np)
 {
-	return ndp_fin_acked(np) && np->rcv_fin;
+	return ndp_fin_acked(np) && ndp_peer_finished(np);
 }
 
 /*
@@ -242,6 +248,7 @@ void ndp_verify_net_exit(struct ndp_net *nn);
 /* ack.c */
 void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags);
 void ndp_ack_flush(struct ndp_sock *np);
+bool ndp_ack_ends(struct ndp_sock *np);
 bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh);
 void ndp_ack_rode(struct ndp_sock *np);
 u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first);

@@ -94,7 +94,7 @@ static void ndp_rcv_strip(struct ndp_sock *np, struct sk_buff *skb,
 	skb_ext_reset(skb);
 	skb->dev = NULL;
 	*ndp_rx_cb(skb) = (struct ndp_rx_cb) {
-		.psn = psn, .fin = fin, .eom = nh->flags & NDP_F_EOM,
+		.psn = psn, .fin = fin, .eom = !fin && nh->flags & NDP_F_EOM,
 		.bom = begins & NDP_F_BOM, .sync = begins & NDP_F_SYNC,
 	};
 	np->counters.sync_in += ndp_rx_cb(skb)->sync;
@@ -111,6 +111,8 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_tp_arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
 	ndp_rcv_strip(np, skb, &nh);
 	ndp_rcv_queue(np, skb);
+	if (np->rcv_fin && ndp_hdr_type(&nh) == NDP_FIN)
+		np->peer_gone = nh.flags & NDP_F_GONE;
 	ndp_note_last(np, &nh, ntohl(nh.psn));
 	ndp_tp_answer(np, &nh, NDP_ARRIVED_WHOLE);
 	ndp_ack(np, &nh, ndp_echo_flags(np, &nh, tos));

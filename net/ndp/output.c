@@ -103,6 +103,9 @@ static u8 ndp_data_flags(struct ndp_sock *np, const struct sk_buff *skb,
 		flags |= NDP_F_SYN;
 	if (ndp_ack_may_tarry(np, skb))
 		flags |= NDP_F_LATER;
+	/* One that opens the connection might open another, were it forgotten soon. */
+	if (cb->fin && np->closing && np->answered && np->snd_una == cb->psn)
+		flags |= NDP_F_GONE;
 	return flags;
 }
 

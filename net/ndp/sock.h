@@ -305,6 +305,10 @@ struct ndp_sock {
 	bool			rcv_fin;
 	/** @peer_done: peer has nothing unacknowledged and will send nothing again */
 	bool			peer_done;
+	/** @peer_gone: the FIN told that nobody there waits for ours */
+	bool			peer_gone;
+	/** @closing: the last descriptor is closed, or about to be: nobody reads any more */
+	bool			closing;
 	/** @rcv_split: a part of the first was read; under the socket lock */
 	bool			rcv_split;
 	/** @rcv_mid: what came last in order does not end its message */

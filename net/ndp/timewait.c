@@ -6,7 +6,8 @@
  * Any packet of a first window may open a connection, so a late copy of one
  * would open it again.  A tombstone keeps the key of a connection that ended
  * until no copy can be left: twice the maximum segment lifetime once the peer
- * has told that it has nothing unacknowledged (ACK with LAST), else the time
+ * has told that it has nothing unacknowledged (ACK with LAST), or nothing but a FIN
+ * that opens nothing when it comes again (FIN with GONE), else the time
  * after which the peer gives up retransmitting, plus that.  It also answers
  * the peer, which may have missed our last ACK; that is all that an initiator's is for, and
  * an orderly end leaves it the shorter time.

@@ -49,6 +49,7 @@ local FLAGS = {
 	{ 0x01, nil, "SYN", "of an initiator: may open the connection; of either: pushed" },
 	{ 0x02, of(DATA, ACK, PULL), "LAST", "nothing is queued behind it, or owed" },
 	{ 0x04, of(DATA), "EOM", "a message ends" },
+	{ 0x04, of(FIN), "GONE", "its sender has closed, and needs no FIN" },
 	{ 0x04, of(ACK), "ACKS", "names more packets" },
 	{ 0x04, of(COOKIE), "TOKEN", "for later connections, or of an earlier one" },
 	{ 0x08, of(ACK, NACK), "PULL", "counter and window count" },

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How connections end when one side has closed altogether: it says so in its FIN
+ * (NDP_F_GONE), and who closes upon that sends no FIN of its own, but an ACK that tells
+ * that it is done.
+ *
+ * Both ends are the kernel's; the test carries their packets (middle.h).
+ */
+#include "middle.h"
+#include "liar.h"
+
+#define MTU		1500
+#define LONG		200		/* seconds */
+
+/* What the test has carried, by type; FINs that say that their sender is gone. */
+static unsigned long carried[TYPES];
+static unsigned long gone, lost;
+
+static void carry_on(struct packet *p)
+{
+	carried[ndp_type(p)]++;
+	if (ndp_type(p) == FIN && ndp_of(p)->flags & GONE)
+		gone++;
+	pass(p);
+}
+
+FIXTURE(close)
+{
+	int l, s, a;
+};
+
+FIXTURE_VARIANT(close)
+{
+	int family;	/* of middle[] */
+};
+
+FIXTURE_VARIANT_ADD(close, ip4) { .family = 0 };
+FIXTURE_VARIANT_ADD(close, ip6) { .family = 1 };
+
+/* A connection that has taken something both ways, all of it acknowledged. */
+FIXTURE_SETUP(close)
+{
+	int id;
+
+	ASSERT_EQ(0, lay_middle(MTU));
+	world = &middle[variant->family];
+	meddle = carry_on;
+	self->l = listening(4);
+	ASSERT_LE(0, self->l);
+	self->s = connect_and_send(4711);
+	ASSERT_LE(0, self->s);
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	settle();
+	self->a = let_in(self->l, &id);
+	ASSERT_LE(0, self->a);
+	ASSERT_EQ(4711, id);
+	ASSERT_EQ(1, send(self->a, "x", 1, 0));
+	ASSERT_TRUE(forward_until(is_readable, self->s, 10));
+	ASSERT_EQ(1, recv(self->s, &id, 1, 0));
+	settle();
+	memset(carried, 0, sizeof(carried));
+	gone = 0;
+	lost = 0;
+}
+
+/* Nothing is left, and nobody was reset. */
+FIXTURE_TEARDOWN(close)
+{
+	close(self->l);
+	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 100));
+	EXPECT_TRUE(forward_until_stat("MemBytes", 0, 10));
+	EXPECT_EQ(0, carried[RST]);
+	printf("# %lu FINs, %lu of them gone, %lu ACKs\n", carried[FIN], gone, carried[ACK]);
+}
+
+/* The end of what the other one has sent is there, and is read at once: no ACK waits so long. */
+static bool reads_the_end(int s)
+{
+	__u64 end = now_us() + patience(10) * 1000000ULL;
+	char c;
+
+	while (!is_readable(s)) {
+		if (now_us() > end)
+			return false;
+		forward_packets(10);
+	}
+	return !recv(s, &c, 1, 0);
+}
+
+/* Both have forgotten the connection; the listener is left. */
+static bool both_end(void)
+{
+	__u64 end = now_us() + patience(10) * 1000000ULL;
+
+	while (stat_of(NEAR, "SockInUse") || stat_of(FAR, "SockInUse") != 1) {
+		if (now_us() > end)
+			return false;
+		forward_packets(1000);
+	}
+	return true;
+}
+
+/* Who closes upon it needs no FIN: two packets, either way round. */
+TEST_F_TIMEOUT(close, upon_the_client, LONG)
+{
+	close(self->s);
+	EXPECT_TRUE(reads_the_end(self->a));
+	close(self->a);
+	EXPECT_TRUE(both_end());
+	if (!virtual_time())
+		return;
+	EXPECT_EQ(1, carried[FIN]);
+	EXPECT_EQ(1, gone);
+	EXPECT_EQ(1, carried[ACK]);
+}
+
+TEST_F_TIMEOUT(close, upon_the_server, LONG)
+{
+	close(self->a);
+	EXPECT_TRUE(reads_the_end(self->s));
+	close(self->s);
+	EXPECT_TRUE(both_end());
+	if (!virtual_time())
+		return;
+	EXPECT_EQ(1, carried[FIN]);
+	EXPECT_EQ(1, carried[ACK]);
+}
+
+/* That ACK is lost: the FIN comes again, and the tombstone answers for who has gone. */
+static void lose_the_ack(struct packet *p)
+{
+	if (ndp_type(p) == ACK && ndp_of(p)->flags & LAST && !lost) {
+		lost++;
+		return;
+	}
+	carry_on(p);
+}
+
+TEST_F_TIMEOUT(close, and_the_ack_is_lost, LONG)
+{
+	unsigned long hits = stat_of(FAR, "TombstoneHits");
+
+	meddle = lose_the_ack;
+	close(self->s);
+	EXPECT_TRUE(reads_the_end(self->a));
+	close(self->a);
+	EXPECT_TRUE(both_end());
+	EXPECT_EQ(1, lost);
+	if (!virtual_time())
+		return;
+	EXPECT_EQ(2, carried[FIN]);
+	EXPECT_EQ(1, carried[ACK]);
+	EXPECT_EQ(1, stat_of(FAR, "TombstoneHits") - hits);
+}
+
+/* The server takes its time: its ACK has left, and its FIN is what tells. */
+TEST_F_TIMEOUT(close, late, LONG)
+{
+	close(self->s);
+	EXPECT_TRUE(reads_the_end(self->a));
+	forward_packets_for(100);
+	EXPECT_EQ(1, gone);
+	EXPECT_EQ(1, stat_of(NEAR, "SockInUse"));
+	close(self->a);
+	EXPECT_TRUE(both_end());
+	EXPECT_EQ(2, carried[FIN]);
+}
+
+/* Nobody has answered yet: a FIN that may open the connection asks for the other's. */
+TEST_F_TIMEOUT(close, before_an_answer, LONG)
+{
+	int s = new_socket(NEAR, 0), a;
+
+	ASSERT_EQ(0, connect_to(s, port));
+	close(s);
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	EXPECT_LE(1, carried[FIN]);
+	EXPECT_EQ(0, gone);
+	a = accept(self->l, NULL, NULL);
+	ASSERT_LE(0, a);
+	EXPECT_TRUE(reads_the_end(a));
+	close(a);
+	close(self->s);
+	EXPECT_TRUE(reads_the_end(self->a));
+	close(self->a);
+	EXPECT_TRUE(both_end());
+}
+
+/* It only reads no more, or has something under way: it wants to hear of the other's end. */
+TEST_F_TIMEOUT(close, half, LONG)
+{
+	shutdown(self->s, SHUT_WR);
+	EXPECT_TRUE(reads_the_end(self->a));
+	EXPECT_EQ(0, gone);
+	close(self->a);
+	EXPECT_TRUE(reads_the_end(self->s));
+	close(self->s);
+	EXPECT_TRUE(both_end());
+	EXPECT_EQ(2, carried[FIN]);
+}
+
+TEST_F_TIMEOUT(close, with_data_under_way, LONG)
+{
+	char c;
+
+	ASSERT_EQ(1, send(self->s, "y", 1, 0));
+	close(self->s);
+	EXPECT_TRUE(forward_until(is_readable, self->a, 10));
+	EXPECT_EQ(1, recv(self->a, &c, 1, 0));
+	EXPECT_TRUE(reads_the_end(self->a));
+	if (virtual_time())
+		EXPECT_EQ(0, gone);
+	close(self->a);
+	EXPECT_TRUE(both_end());
+	if (virtual_time())
+		EXPECT_EQ(2, carried[FIN]);
+}
+
+/* The other one has not been heard out: its data comes to nobody, and it is told, as by TCP. */
+TEST_F_TIMEOUT(close, and_the_other_writes, LONG)
+{
+	close(self->s);
+	EXPECT_TRUE(reads_the_end(self->a));
+	EXPECT_EQ(1, send(self->a, "z", 1, MSG_NOSIGNAL));
+	forward_packets_for(100);
+	EXPECT_EQ(-1, send(self->a, "z", 1, MSG_NOSIGNAL));
+	EXPECT_EQ(EPIPE, errno);
+	close(self->a);
+	EXPECT_LE(1, carried[RST]);
+	carried[RST] = 0;
+}
+
+TEST_HARNESS_MAIN

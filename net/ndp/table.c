@@ -9,15 +9,38 @@
  *
  * Non-goals: when an entry comes and goes (conn.c, timewait.c).
  */
+#include <linux/jhash.h>
+#include <net/netns/hash.h>
 #include <compat/rhashtable.h>
 #include "sock.h"
 
 static struct rhashtable ndp_table;
 
+/*
+ * All that a stranger may choose is hashed, with the seed that he does not know: what was left
+ * out, or joined by XOR, would let him have one chain for all of his connections.  An
+ * initiator's id is its kernel's, drawn at random.
+ */
+static u32 ndp_key_hash(const void *data, u32 len, u32 seed)
+{
+	const struct ndp_key *key = data;
+	u64 id = be64_to_cpu(key->conn_id);
+
+	seed ^= net_hash_mix(key->net);
+	if (key->acceptor)
+		seed = jhash2((const u32 *)&key->initiator, sizeof(key->initiator) / sizeof(u32),
+			      seed);
+	return jhash_3words(lower_32_bits(id), upper_32_bits(id),
+			    be16_to_cpu(key->iport) << 16 | be16_to_cpu(key->aport), seed);
+}
+
 static const struct rhashtable_params ndp_table_params = {
 	.head_offset = offsetof(struct ndp_entry, node),
 	.key_offset = offsetof(struct ndp_entry, key),
 	.key_len = sizeof(struct ndp_key),
+	.hashfn = ndp_key_hash,
+	/* 32 KB: not grown, entry by entry, for a few thousand short connections. */
+	.min_size = 4096,
 	.automatic_shrinking = true,
 };
 

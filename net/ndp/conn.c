@@ -164,6 +164,7 @@ static int ndp_conn_route(struct ndp_sock *np)
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 {
 	u32 start = READ_ONCE(ndp_start);
+	u64 random = get_random_u64();
 	int err;
 
 	if (!np->tomb)
@@ -178,9 +179,10 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	np->rcv_truesize = SKB_TRUESIZE(np->mss);
 	/* Assume room for one initial window until the peer advertises its window. */
 	np->snd_window = np->iw * np->mss;
-	np->isn = start ?: get_random_u32();
+	np->isn = start ?: lower_32_bits(random);
 	/* With the random PSN these are 48 bits that only a receiver of the packet can echo. */
-	np->path_mask = np->acceptor ? get_random_u32() : 0;
+	np->path_mask = np->acceptor ? upper_32_bits(random) : 0;
+	np->round_state = random;
 	np->rcv_bytes = start;
 	np->read_bytes = start;
 	np->window_psn = np->isn;

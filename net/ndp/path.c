@@ -151,13 +151,26 @@ static u16 ndp_round_at(u64 seed, u16 pos, u16 n)
 	return x;
 }
 
-static u16 ndp_round_next(struct ndp_round *round, u16 n)
+/*
+ * Another number of the connection's own generator (splitmix64: Steele, Lea, Flood, OOPSLA
+ * 2014).  Who could guess it would know the order of paths, which is no secret.
+ */
+static u64 ndp_round_seed(struct ndp_sock *np)
+{
+	u64 z = np->round_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static u16 ndp_round_next(struct ndp_sock *np, struct ndp_round *round, u16 n)
 {
 	if (round->pos >= n)
 		round->pos = 0;
 	/* The highest bit keeps the number of steps the same. */
 	if (!round->pos)
-		round->seed = get_random_u64() | BIT_ULL(63);
+		round->seed = ndp_round_seed(np) | BIT_ULL(63);
 	return ndp_round_at(round->seed, round->pos++, n);
 }
 
@@ -202,7 +215,7 @@ u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
 	u16 i, tries;
 
 	for (tries = 0; tries < peer->n; tries++) {
-		i = ndp_round_next(round, peer->n);
+		i = ndp_round_next(np, round, peer->n);
 		if (ndp_path_may_take(np, control, i, use))
 			return i;
 	}

@@ -247,6 +247,8 @@ struct ndp_sock {
 	u8			tail_probes;
 	/** @order: what the order of answers has told */
 	struct ndp_order	order;
+	/** @round_state: what the next permutation of the paths is drawn from */
+	u64			round_state;
 	/** @data_round: place in a permutation of the paths, of DATA */
 	struct ndp_round	data_round;
 	/** @window_psn: PSN of that answer */

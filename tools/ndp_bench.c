@@ -137,6 +137,7 @@ static struct {
 	const struct sizes *sizes;
 	bool		verify;
 	bool		acked;
+	bool		uncounted;
 	bool		strangers;
 } opt = { .seed = 1, .port = 5000, .repeat = 1, .rounds = 1, .rate = 10 };
 
@@ -206,6 +207,7 @@ static void usage(FILE *to)
 	      "      --port N          to listen on (default 5000)\n"
 	      "      --verify          check every byte at the receiver\n"
 	      "      --acked           note when the sender has its last ACK\n"
+	      "      --uncounted       ask no socket what it has counted: retrans, marks ... are 0\n"
 	      "      --strangers       leave connections that are no flow's open; else they end all\n"
 	      "      --series US       bytes received per bin of so many microseconds\n"
 	      "  -h, --help\n", to);
@@ -736,6 +738,8 @@ static void read_losses(struct flow *f)
 	struct tcp_info tcp = { 0 };
 	socklen_t len = sizeof(tcp);
 
+	if (opt.uncounted)
+		return;
 	if (over_ndp(f->proto)) {
 		len = sizeof(ndp);
 		if (f->tx.fd && !getsockopt(f->tx.fd, SOL_NDP, NDP_INFO, &ndp, &len)) {
@@ -1508,6 +1512,9 @@ static void set_option(int letter, const char *text)
 	case 'a':
 		opt.acked = true;
 		break;
+	case 'u':
+		opt.uncounted = true;
+		break;
 	case 'x':
 		opt.strangers = true;
 		break;
@@ -1545,6 +1552,7 @@ static void parse(int argc, char **argv)
 		{ "sync", required_argument, NULL, 'S' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "acked", no_argument, NULL, 'a' },
+		{ "uncounted", no_argument, NULL, 'u' },
 		{ "strangers", no_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },

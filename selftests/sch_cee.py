@@ -554,7 +554,8 @@ def flood():
     forger, sink = Forger(), Sink(mode)
     before, said = counters("S", "pC")["prio3"], [0, 0]
     flows = [Flow(mode, host, 3, n, 200).start() for n, host in enumerate(("A", "B"))]
-    while any(f.thread.is_alive() for f in flows) and sum(said) < 20000:
+    # Of two threads either may be the faster one.
+    while (said[1] <= 100 or any(f.thread.is_alive() for f in flows)) and sum(said) < 20000:
         on = random.randrange(2)
         forger.pfc(3, on and random.choice((1, 50, random.randrange(1, 2000))))
         said[on] += 1

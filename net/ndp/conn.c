@@ -248,7 +248,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 }
 
 /**
- * ndp_conn_end - a connection is over: both FINs received and acknowledged
+ * ndp_conn_end - a connection is over: ndp_both_finished(), or ndp_ack_ends()
  * @np:		connection
  *
  * Context: np->lock held; the caller has a reference.
@@ -267,7 +267,7 @@ void ndp_conn_end(struct ndp_sock *np)
  * ndp_conn_check_done - end a connection that both sides have finished
  * @np:		connection
  *
- * Both FINs received and acknowledged, and nobody reads here any more.
+ * Nobody reads here any more, and the peer has all and sends nothing.
  *
  * Context: np->lock held; the caller has a reference.
  */

@@ -288,17 +288,22 @@ static inline void settle(void)
 	}
 }
 
-/* Is @is_so(@s) soon, while packets are carried? */
-static inline bool forward_until(bool (*is_so)(int s), int s, int seconds)
+/* Is @is_so(@s) soon, while packets are carried?  It is asked each @us at least. */
+static inline bool forward_until_each(bool (*is_so)(int s), int s, int seconds, unsigned int us)
 {
 	__u64 end = now_us() + patience(seconds) * 1000000ULL;
 
 	while (!is_so(s)) {
 		if (now_us() > end)
 			return false;
-		forward_packets(1000);
+		forward_packets(us);
 	}
 	return true;
+}
+
+static inline bool forward_until(bool (*is_so)(int s), int s, int seconds)
+{
+	return forward_until_each(is_so, s, seconds, 1000);
 }
 
 static inline bool is_readable(int s)

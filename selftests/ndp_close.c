@@ -7,7 +7,6 @@
  * Both ends are the kernel's; the test carries their packets (middle.h).
  */
 #include "middle.h"
-#include "liar.h"
 
 #define MTU		1500
 #define LONG		200		/* seconds */
@@ -40,23 +39,15 @@ FIXTURE_VARIANT_ADD(close, ip6) { .family = 1 };
 /* A connection that has taken something both ways, all of it acknowledged. */
 FIXTURE_SETUP(close)
 {
-	int id;
+	char c;
 
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
 	meddle = carry_on;
-	self->l = listening(4);
-	ASSERT_LE(0, self->l);
-	self->s = connect_and_send(4711);
-	ASSERT_LE(0, self->s);
-	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
-	settle();
-	self->a = let_in(self->l, &id);
-	ASSERT_LE(0, self->a);
-	ASSERT_EQ(4711, id);
+	ASSERT_TRUE(open_connection(NULL, &self->l, &self->s, &self->a));
 	ASSERT_EQ(1, send(self->a, "x", 1, 0));
 	ASSERT_TRUE(forward_until(is_readable, self->s, 10));
-	ASSERT_EQ(1, recv(self->s, &id, 1, 0));
+	ASSERT_EQ(1, recv(self->s, &c, 1, 0));
 	settle();
 	memset(carried, 0, sizeof(carried));
 	gone = 0;
@@ -76,15 +67,9 @@ FIXTURE_TEARDOWN(close)
 /* The end of what the other one has sent is there, and is read at once: no ACK waits so long. */
 static bool reads_the_end(int s)
 {
-	__u64 end = now_us() + patience(10) * 1000000ULL;
 	char c;
 
-	while (!is_readable(s)) {
-		if (now_us() > end)
-			return false;
-		forward_packets(10);
-	}
-	return !recv(s, &c, 1, 0);
+	return forward_until_each(is_readable, s, 10, 10) && !recv(s, &c, 1, 0);
 }
 
 /* Both have forgotten the connection; the listener is left. */
@@ -100,13 +85,21 @@ static bool both_end(void)
 	return true;
 }
 
+/* One closes, and the other upon that. */
+static bool close_both(int first, int second)
+{
+	bool told;
+
+	close(first);
+	told = reads_the_end(second);
+	close(second);
+	return told && both_end();
+}
+
 /* Who closes upon it needs no FIN: two packets, either way round. */
 TEST_F_TIMEOUT(close, upon_the_client, LONG)
 {
-	close(self->s);
-	EXPECT_TRUE(reads_the_end(self->a));
-	close(self->a);
-	EXPECT_TRUE(both_end());
+	EXPECT_TRUE(close_both(self->s, self->a));
 	if (!virtual_time())
 		return;
 	EXPECT_EQ(1, carried[FIN]);
@@ -116,13 +109,11 @@ TEST_F_TIMEOUT(close, upon_the_client, LONG)
 
 TEST_F_TIMEOUT(close, upon_the_server, LONG)
 {
-	close(self->a);
-	EXPECT_TRUE(reads_the_end(self->s));
-	close(self->s);
-	EXPECT_TRUE(both_end());
+	EXPECT_TRUE(close_both(self->a, self->s));
 	if (!virtual_time())
 		return;
 	EXPECT_EQ(1, carried[FIN]);
+	EXPECT_EQ(1, gone);
 	EXPECT_EQ(1, carried[ACK]);
 }
 
@@ -141,10 +132,7 @@ TEST_F_TIMEOUT(close, and_the_ack_is_lost, LONG)
 	unsigned long hits = stat_of(FAR, "TombstoneHits");
 
 	meddle = lose_the_ack;
-	close(self->s);
-	EXPECT_TRUE(reads_the_end(self->a));
-	close(self->a);
-	EXPECT_TRUE(both_end());
+	EXPECT_TRUE(close_both(self->s, self->a));
 	EXPECT_EQ(1, lost);
 	if (!virtual_time())
 		return;
@@ -180,10 +168,7 @@ TEST_F_TIMEOUT(close, before_an_answer, LONG)
 	ASSERT_LE(0, a);
 	EXPECT_TRUE(reads_the_end(a));
 	close(a);
-	close(self->s);
-	EXPECT_TRUE(reads_the_end(self->a));
-	close(self->a);
-	EXPECT_TRUE(both_end());
+	EXPECT_TRUE(close_both(self->s, self->a));
 }
 
 /* It only reads no more, or has something under way: it wants to hear of the other's end. */

@@ -79,14 +79,22 @@ static bool set_percent(const char *percent)
 	return ok;
 }
 
-/* Refuse @percent of what the module asks for, wherever it runs. */
+/*
+ * Refuse @percent of what the module asks for, wherever it runs.  kmemleak takes an
+ * object of its own for each of those, does without it, and would use up every second
+ * number of an order to fail the n-th.
+ */
 static bool faults(const char *percent)
 {
 	unsigned long begin, end;
 
 	/* First none at all: without bounds they would be everyone's. */
-	return set_percent("0") && find_code(NULL, &begin, &end) &&
-	       set_code("require", begin, end) && set_percent(percent);
+	if (!set_percent("0"))
+		return false;
+	if (find_code("kmemleak_alloc", &begin, &end) && !set_code("reject", begin, end))
+		return false;
+	return find_code(NULL, &begin, &end) && set_code("require", begin, end) &&
+	       set_percent(percent);
 }
 
 /* Kernels before 6.3 cannot aim faults at a module on x86-64. */
@@ -251,7 +259,8 @@ TEST_F_TIMEOUT(faults, allocations_of_a_namespace, 400)
 		left = fault_left();
 	}
 	printf("# %d allocations, %d refusals\n", n - 2, refused);
-	EXPECT_GT(refused, 0);
+	/* ndp_stat, the table of sysctls and what registers it; pages may hide one. */
+	EXPECT_GE(refused, 2);
 	ASSERT_EQ(unshare(CLONE_NEWNET), 0);
 	EXPECT_GE(socket(AF_NDP, SOCK_STREAM, 0), 0);
 }

@@ -7,8 +7,10 @@
  * sends them: each pull takes the time of the packet that it elicits, whose size trimmed
  * headers and senders tell.  Connections take
  * turns, one pull a turn; each untrimmed first-window packet counts as a turn taken
- * while others wait.  A lone sender's pull leaves at once when the pace
- * allows, or half a packet's time before, and then rides on the ACK.
+ * while others wait.  Pulls that a late timer owes make one turn: a PULL tells of all of
+ * them, and packets that one sender gives together stand in no queue but its own.  A lone
+ * sender's pull leaves at once when the pace allows, or half a packet's time before, and
+ * then rides on the ACK.
  *
  * Priorities (sections 2.3 and 5.1): connections are in classes, by NDP_PRIORITY or
  * SO_PRIORITY.  A class is served when no higher one waits; within a class all take
@@ -516,19 +518,19 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 }
 
 /*
- * Charge a pull that the late timer grants.
- * Return: nobody else waits, and the next is due: one PULL can tell of both.
+ * Charge a pull that the timer grants.
+ * Return: the timer is late, and the next pull is due.
  */
-static bool ndp_pullq_goes_on(struct ndp_pullq *q, struct ndp_pull_cost cost,
+static bool ndp_pullq_is_late(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			      u64 now)
 {
-	bool more;
+	bool late;
 
 	spin_lock(&q->lock);
 	ndp_pullq_charge(q, cost, now, true);
-	more = q->next <= now && ndp_pullq_waiting(q, 0) == NDP_PULL_CLASSES;
+	late = q->next <= now;
 	spin_unlock(&q->lock);
-	return more;
+	return late;
 }
 
 /*
@@ -550,7 +552,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 		do {
 			cost = ndp_pull_cost(np);
 			ndp_pull_grant(np);
-		} while (ndp_pullq_goes_on(q, cost, now) && ndp_pull_pending(np));
+		} while (ndp_pullq_is_late(q, cost, now) && ndp_pull_pending(np));
 		ndp_send_pull(np);
 	}
 	again = ps->q == q && ndp_pull_pending(np);

@@ -173,6 +173,22 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 100ULL);
 }
 
+/* What a late timer owes goes to one connection, by one PULL, though others wait. */
+static void ndp_pull_test_late(struct kunit *test)
+{
+	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 1 << 20 };
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_pullq *q = &t->q;
+	int n = 1;
+
+	spin_lock_init(&q->lock);
+	q->next = 1000000;
+	KUNIT_EXPECT_FALSE(test, ndp_pullq_is_late(q, cost, 1000000));
+	while (ndp_pullq_is_late(q, cost, 2000000))
+		n++;
+	KUNIT_EXPECT_EQ(test, n, NDP_PULL_BATCH);
+}
+
 /* What no pull stands for has its time on the link, but no more than a packet's in all. */
 static void ndp_pull_test_unpulled(struct kunit *test)
 {
@@ -249,6 +265,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_strict),
 	KUNIT_CASE(ndp_pull_test_low_share),
 	KUNIT_CASE(ndp_pull_test_pace),
+	KUNIT_CASE(ndp_pull_test_late),
 	KUNIT_CASE(ndp_pull_test_unpulled),
 	KUNIT_CASE(ndp_pull_test_sizes),
 	{}

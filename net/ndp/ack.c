@@ -141,7 +141,7 @@ bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh)
 void ndp_ack_rode(struct ndp_sock *np)
 {
 	ndp_ack_forget(np);
-	NDP_INC(sock_net(ndp_to_sk(np)), ACK_RODE_OUT);
+	NDP_CONN_INC(np, ACK_RODE_OUT);
 }
 
 /* May the ACK of a packet that was queued wait for the end of the softirq? */
@@ -237,7 +237,7 @@ u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first)
 			  sizeof(acks)))
 		return 0;
 	if (acks.crc != ndp_acks_crc(&acks)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), CRC_IN);
+		NDP_CONN_INC(np, CRC_IN);
 		return 0;
 	}
 	*first = ntohl(acks.first);

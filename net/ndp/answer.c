@@ -121,7 +121,7 @@ void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh)
 	if (np->snd_una == una)
 		return;
 	np->counters.acks_in++;
-	NDP_INC(sock_net(ndp_to_sk(np)), ACK_RODE_IN);
+	NDP_CONN_INC(np, ACK_RODE_IN);
 	/* The peer's FIN is about to be taken, and its own ACK tells that we are done. */
 	ndp_acked(np, done || ndp_hdr_type(nh) == NDP_FIN);
 }
@@ -147,7 +147,7 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 			ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_order_acked(np, ndp_tx_cb(skb), ndp_tx_cb(skb)->path, false);
 		ndp_ack_packet(np, skb, false);
-		NDP_INC(sock_net(ndp_to_sk(np)), ACK_JOINED_IN);
+		NDP_CONN_INC(np, ACK_JOINED_IN);
 	}
 }
 
@@ -156,7 +156,7 @@ static void ndp_note_mark(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!(nh->flags & NDP_F_ECE))
 		return;
 	np->counters.ece_in++;
-	NDP_INC(sock_net(ndp_to_sk(np)), ECE_IN);
+	NDP_CONN_INC(np, ECE_IN);
 }
 
 static void ndp_rcv_ack(struct ndp_sock *np, const struct sk_buff *ack)
@@ -244,7 +244,6 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	struct sk_buff *skb = ndp_tx_find(np, ntohl(nh->psn));
-	struct net *net = sock_net(ndp_to_sk(np));
 	struct ndp_tx_cb *cb;
 
 	np->counters.bounces_in++;
@@ -262,7 +261,7 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 	cb->bounces++;
 	ndp_rto_restart(np);
 	if (ndp_tp_returned(np, cb)) {
-		NDP_INC(net, BOUNCED_RTX);
+		NDP_CONN_INC(np, BOUNCED_RTX);
 		ndp_tx_lost(np, skb);
 	} else {
 		ndp_tx_nacked(np, skb);
@@ -314,7 +313,7 @@ static void ndp_rcv_probe(struct ndp_sock *np)
 /* The initiator shows a cookie that it was asked for, or a token that it was given. */
 static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 {
-	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	const struct ndp_net *nn = np->nn;
 	bool stale;
 
 	if (!ndp_learn_irs(np, ntohl(nh->psn)))
@@ -375,36 +374,35 @@ static void ndp_rcv_rst(struct ndp_sock *np, const struct ndphdr *nh)
 void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
-	struct net *net = sock_net(ndp_to_sk(np));
 
 	ndp_tp_header(np, skb->dev);
 	switch (ndp_hdr_type(nh)) {
 	case NDP_ACK:
-		NDP_INC(net, ACK_IN);
+		NDP_CONN_INC(np, ACK_IN);
 		ndp_rcv_ack(np, skb);
 		break;
 	case NDP_NACK:
-		NDP_INC(net, NACK_IN);
+		NDP_CONN_INC(np, NACK_IN);
 		ndp_rcv_nack(np, nh);
 		break;
 	case NDP_PULL:
-		NDP_INC(net, PULL_IN);
+		NDP_CONN_INC(np, PULL_IN);
 		ndp_rcv_pull(np, nh);
 		break;
 	case NDP_PROBE:
-		NDP_INC(net, PROBE_IN);
+		NDP_CONN_INC(np, PROBE_IN);
 		ndp_rcv_probe(np);
 		break;
 	case NDP_COOKIE:
-		NDP_INC(net, COOKIE_IN);
+		NDP_CONN_INC(np, COOKIE_IN);
 		ndp_rcv_cookie(np, nh);
 		break;
 	case NDP_RST:
-		NDP_INC(net, RST_IN);
+		NDP_CONN_INC(np, RST_IN);
 		ndp_rcv_rst(np, nh);
 		break;
 	case NDP_SIGNAL:
-		NDP_INC(net, SIGNAL_IN);
+		NDP_CONN_INC(np, SIGNAL_IN);
 		if (np->tp->signal)
 			np->tp->signal(np, ntohs(nh->kind), ntohl(nh->value));
 		break;

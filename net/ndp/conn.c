@@ -37,7 +37,7 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 {
 	if (np->acceptor)
 		return true;
-	return np->opened && !ndp_tomb_half_full(ndp_pernet(sock_net(&np->inet.sk)));
+	return np->opened && !ndp_tomb_half_full(np->nn);
 }
 
 /*
@@ -51,7 +51,7 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
  */
 static void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_net *nn = np->nn;
 	struct ndp_tombstone *tomb = np->tomb;
 	bool known = !aborted || np->peer_done;
 
@@ -84,7 +84,7 @@ static void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 
 static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
 {
-	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	const struct ndp_net *nn = np->nn;
 	u64 bytes, bits;
 	u32 iw;
 
@@ -104,7 +104,7 @@ static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
  */
 static u32 ndp_qdisc_pkts(const struct ndp_sock *np, u64 rate_bps)
 {
-	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	const struct ndp_net *nn = np->nn;
 	u64 bits = div_u64(rate_bps, USEC_PER_SEC) * READ_ONCE(nn->qdisc_us);
 
 	return clamp_t(u64, div_u64(bits, 8 * np->mss), NDP_QDISC_MIN,
@@ -313,7 +313,7 @@ bool ndp_orphan_limit(struct ndp_sock *np, bool stalled)
 {
 	if (!ndp_orphan_excess(np, stalled))
 		return false;
-	NDP_INC(sock_net(ndp_to_sk(np)), ORPHANS_EXCESS);
+	NDP_CONN_INC(np, ORPHANS_EXCESS);
 	ndp_conn_abort(np, 0, !ndp_fin_acked(np));
 	return true;
 }
@@ -330,7 +330,7 @@ bool ndp_orphan_limit(struct ndp_sock *np, bool stalled)
 void ndp_conn_orphan(struct ndp_sock *np)
 {
 	np->orphan_since = ktime_get_ns();
-	atomic_inc(&ndp_pernet(sock_net(ndp_to_sk(np)))->orphans);
+	atomic_inc(&np->nn->orphans);
 	ndp_conn_check_done(np);
 	if (ndp_to_sk(np)->sk_state == TCP_CLOSE ||
 	    ndp_orphan_limit(np, ndp_fin_acked(np)))

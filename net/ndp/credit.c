@@ -160,12 +160,12 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	/* A peer cannot have earned more pulls than packets fit into the largest window. */
 	if (advance > NDP_MAX_WINDOW) {
-		NDP_INC(sock_net(ndp_to_sk(np)), DROP_PULL);
+		NDP_CONN_INC(np, DROP_PULL);
 		return;
 	}
 	ps->rcvd = pull;
 	np->counters.pulls_in += advance;
-	NDP_ADD(sock_net(ndp_to_sk(np)), PULLED_IN, advance);
+	NDP_CONN_ADD(np, PULLED_IN, advance);
 	trace_ndp_pulled(np, advance, pull);
 	ps->credit = min(ps->credit + advance, keep);
 	ps->expect_pulls = max_t(s32, ps->expect_pulls - (s32)advance,

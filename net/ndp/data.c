@@ -122,7 +122,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 /* A switch marked DATA on its way: the answer says so. */
 static void ndp_rcv_marked(struct ndp_sock *np)
 {
-	NDP_INC(sock_net(ndp_to_sk(np)), MARKED_IN);
+	NDP_CONN_INC(np, MARKED_IN);
 	np->counters.marked_in++;
 	ndp_tp_marked(np);
 }
@@ -167,13 +167,13 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		}
 	}
 	if (ndp_hdr_type(nh) == NDP_FIN)
-		NDP_INC(net, FIN_IN);
+		NDP_CONN_INC(np, FIN_IN);
 	else if (!nh->len)
-		NDP_INC(net, OPEN_IN);
+		NDP_CONN_INC(np, OPEN_IN);
 	else if (how == NDP_ARRIVED_WHOLE)
-		NDP_INC(net, DATA_IN);
+		NDP_CONN_INC(np, DATA_IN);
 	else
-		NDP_INC(net, TRIMMED_IN);
+		NDP_CONN_INC(np, TRIMMED_IN);
 	if (how == NDP_ARRIVED_WHOLE)
 		np->counters.data_in++;
 	else
@@ -182,7 +182,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_rcv_marked(np);
 
 	if (ahead < 0 || ndp_ooo_find(np, psn) || ndp_early_has(np, psn)) {
-		NDP_INC(net, DUP_IN);
+		NDP_CONN_INC(np, DUP_IN);
 		np->counters.dups_in++;
 		ndp_tp_arrived(np, nh, skb->dev, NDP_ARRIVED_AGAIN);
 		ndp_path_answer_lost(np, psn);
@@ -192,26 +192,26 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		return;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_crc_ok(skb)) {
-		NDP_INC(net, CRC_IN);
+		NDP_CONN_INC(np, CRC_IN);
 		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
 		why = SKB_DROP_REASON_UDP_CSUM;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_tp_takes(np, nh)) {
-		NDP_INC(net, EARLY_IN);
+		NDP_CONN_INC(np, EARLY_IN);
 		np->counters.early_in++;
 		how = NDP_ARRIVED_EARLY;
 		why = SKB_DROP_REASON_TCP_OVERWINDOW;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_takes_no_room(np, nh) &&
 	    (!ndp_room_for(np, skb, psn) || !ndp_rmem_charge(np, skb))) {
-		NDP_INC(net, NO_ROOM_IN);
+		NDP_CONN_INC(np, NO_ROOM_IN);
 		np->counters.noroom_in++;
 		how = NDP_ARRIVED_REFUSED;
 		why = SKB_DROP_REASON_SOCKET_RCVBUFF;
 	}
 	if (how == NDP_ARRIVED_WHOLE) {
-		NDP_ADD(net, DATA_BYTES_IN, ntohs(nh->len));
+		NDP_CONN_ADD(np, DATA_BYTES_IN, ntohs(nh->len));
 		ndp_rcv_whole(np, skb);
 	} else {
 		ndp_rcv_trimmed(np, skb, how, why);

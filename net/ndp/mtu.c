@@ -155,7 +155,7 @@ void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb)
 		return;
 	np->small_until = now + (NDP_HOLE_TIME << np->small_level);
 	np->small_level = min(np->small_level + 1, NDP_HOLE_DOUBLINGS);
-	NDP_INC(sock_net(ndp_to_sk(np)), MTU_HOLE);
+	NDP_CONN_INC(np, MTU_HOLE);
 	ndp_mtu_sync(np);
 }
 

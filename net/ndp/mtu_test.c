@@ -7,8 +7,8 @@
 #include "conn.h"
 
 /* There is no namespace to count in. */
-#undef NDP_INC
-#define NDP_INC(net, what)	((void)(net), (void)NDP_STAT_##what)
+#undef NDP_CONN_INC
+#define NDP_CONN_INC(np, what)	((void)(np), (void)NDP_STAT_##what)
 
 #include "mtu.c"
 

@@ -280,10 +280,15 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 	return net_generic(net, ndp_net_id);
 }
 
+/* Count an event of a namespace, or of the one that a socket is in: no lookup. */
 #define NDP_INC(net, id) \
 	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
 #define NDP_ADD(net, id, n) \
 	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
+#define NDP_CONN_INC(np, id) \
+	this_cpu_inc((np)->nn->stats->v[NDP_STAT_##id])
+#define NDP_CONN_ADD(np, id, n) \
+	this_cpu_add((np)->nn->stats->v[NDP_STAT_##id], n)
 
 /* Addresses: of IPv6, or those of IPv4 mapped into them. */
 static inline bool ndp_is_ip4(const struct in6_addr *addr)

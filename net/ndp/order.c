@@ -104,7 +104,7 @@ static void ndp_order_measured(struct ndp_sock *np, u64 late)
 /* Something was taken for lost and had come, that late. */
 static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
 {
-	NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS_ORDER);
+	NDP_CONN_INC(np, SPURIOUS_ORDER);
 	ndp_order_measured(np, late);
 	ndp_keep(&np->peer->late_kept, min_t(u64, late, NDP_RTO_MAX));
 }
@@ -223,7 +223,7 @@ static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
-	NDP_INC(sock_net(ndp_to_sk(np)), LOST_ORDER);
+	NDP_CONN_INC(np, LOST_ORDER);
 	trace_ndp_lost(np, cb);
 	cb->by_order = 1;
 	ndp_path_suspect(np, cb);
@@ -306,7 +306,7 @@ void ndp_tail_probe(struct ndp_sock *np, u64 now)
 		np->tail_probes = NDP_TAIL_PROBES;
 		return;
 	}
-	NDP_INC(sock_net(ndp_to_sk(np)), TAIL_PROBES);
+	NDP_CONN_INC(np, TAIL_PROBES);
 	cb->timed_out = 1;
 	ndp_path_suspect(np, cb);
 	ndp_tx_lost(np, skb);

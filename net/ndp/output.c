@@ -162,27 +162,26 @@ static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 			   bool pushed)
 {
-	struct net *net = sock_net(ndp_to_sk(np));
 	const struct ndp_tx_cb *cb = ndp_tx_cb(skb);
 
 	if (cb->fin) {
-		NDP_INC(net, FIN_OUT);
+		NDP_CONN_INC(np, FIN_OUT);
 		return;
 	}
 	if (!skb->len) {
-		NDP_INC(net, OPEN_OUT);
+		NDP_CONN_INC(np, OPEN_OUT);
 		return;
 	}
-	NDP_INC(net, DATA_OUT);
-	NDP_ADD(net, DATA_BYTES_OUT, skb->len);
+	NDP_CONN_INC(np, DATA_OUT);
+	NDP_CONN_ADD(np, DATA_BYTES_OUT, skb->len);
 	np->counters.data_sent++;
 	np->counters.bytes_sent += skb->len;
 	if (cb->rtx) {
-		NDP_INC(net, DATA_RTX);
+		NDP_CONN_INC(np, DATA_RTX);
 		np->counters.retrans++;
 		np->counters.bytes_retrans += skb->len;
 	} else if (pushed) {
-		NDP_INC(net, DATA_PUSHED);
+		NDP_CONN_INC(np, DATA_PUSHED);
 		np->counters.data_pushed++;
 	}
 }

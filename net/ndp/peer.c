@@ -344,7 +344,7 @@ int ndp_peer_join(struct ndp_sock *np)
 {
 	struct ndp_peer_key key = ndp_peer_key(np);
 
-	np->peer = ndp_peer_get(ndp_pernet(sock_net(ndp_to_sk(np))), &key);
+	np->peer = ndp_peer_get(np->nn, &key);
 	return np->peer ? 0 : -ENOMEM;
 }
 
@@ -357,7 +357,7 @@ int ndp_peer_join(struct ndp_sock *np)
 void ndp_peer_leave(struct ndp_sock *np)
 {
 	if (np->peer)
-		ndp_peer_put(ndp_pernet(sock_net(ndp_to_sk(np))), np->peer);
+		ndp_peer_put(np->nn, np->peer);
 	np->peer = NULL;
 }
 
@@ -384,7 +384,7 @@ static bool ndp_peer_fits(const struct ndp_sock *np)
  */
 void ndp_peer_follow(struct ndp_sock *np)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_net *nn = np->nn;
 	struct ndp_peer *peer, *old = np->peer;
 	struct ndp_peer_key key;
 

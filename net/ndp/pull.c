@@ -95,8 +95,7 @@ static void ndp_pullq_put(struct ndp_pullq *q)
 u64 ndp_pull_rate(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
-	const struct net *net = sock_net(ndp_to_sk(np));
-	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
+	u64 rate = READ_ONCE(np->nn->pull_rate_mbit) * 1000000ULL;
 
 	if (!ps->q)
 		return 0;
@@ -266,7 +265,7 @@ static void ndp_pull_grant(struct ndp_sock *np)
 	np->promised++;
 	ps->low_waits = false;
 	np->counters.pulls_out++;
-	NDP_INC(sock_net(ndp_to_sk(np)), PULLED_OUT);
+	NDP_CONN_INC(np, PULLED_OUT);
 	trace_ndp_pull(np, 1, ps->sent);
 }
 
@@ -395,7 +394,7 @@ void ndp_send_pull(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
+	NDP_CONN_INC(np, PULL_OUT);
 	ndp_send_control(np, NDP_PULL, ps->owed ? 0 : NDP_F_LAST,
 			 np->rcv_nxt, 0, 0);
 }
@@ -666,7 +665,7 @@ static void ndp_pull_attach(struct ndp_sock *np, const struct net_device *dev)
 	if (q && !refcount_inc_not_zero(&q->ref))
 		q = NULL;
 	if (ps->q)
-		NDP_INC(sock_net(ndp_to_sk(np)), PULLQ_MOVED);
+		NDP_CONN_INC(np, PULLQ_MOVED);
 	ndp_pull_detach(np);
 	ps->q = q;
 	ps->dev = dev;

@@ -107,14 +107,13 @@ static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
  */
 static inline void ndp_mem_add(struct sock *sk, int n)
 {
-	percpu_counter_add_batch(&ndp_pernet(sock_net(sk))->mem, n,
-				 NDP_MEM_BATCH);
+	percpu_counter_add_batch(&ndp_sk(sk)->nn->mem, n, NDP_MEM_BATCH);
 }
 
 /* Has the namespace as much as it may? */
 static inline bool ndp_mem_full(const struct sock *sk)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	struct ndp_net *nn = ndp_sk(sk)->nn;
 	s64 max = READ_ONCE(nn->mem_max_kb) * 1024LL;
 
 	return max &&

@@ -93,7 +93,7 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	if (cb->rtx && cb->by_order)
 		ndp_order_wrong(np, cb);
 	else if (cb->rtx)
-		NDP_INC(sock_net(ndp_to_sk(np)), SPURIOUS);
+		NDP_CONN_INC(np, SPURIOUS);
 	/* The host's qdisc may have let it go before its time of departure. */
 	if (rtt < 0)
 		return;

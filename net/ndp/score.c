@@ -195,7 +195,7 @@ static void ndp_path_note_trimmed(struct ndp_sock *np, u16 i)
 
 	path->nacks++;
 	if (ndp_entropy_trimmed(np->peer, i)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), ENTROPY_REPLACED);
+		NDP_CONN_INC(np, ENTROPY_REPLACED);
 		trace_ndp_path(np, false, i, NDP_PATH_IS_FRESH);
 		if (data_out)
 			ndp_event_path(np, false, i, false);

@@ -107,6 +107,7 @@ static void ndp_sock_init(struct ndp_sock *np)
 	struct sock *sk = ndp_to_sk(np);
 
 	spin_lock_init(&np->lock);
+	np->nn = ndp_pernet(sock_net(sk));
 	np->tomb = NULL;
 	np->early_map = NULL;
 	np->answers_many = NULL;

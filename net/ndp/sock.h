@@ -126,6 +126,8 @@ struct ndp_sock {
 	u32			qdisc_pkts;
 	/** @tp: transport, its module held; it changes only while there is no connection */
 	const struct ndp_transport *tp;
+	/** @nn: of the socket's namespace, which it never leaves */
+	struct ndp_net		*nn;
 	/** @unverified_at: child: its listener while it is one of those, held; under @lock */
 	struct sock		*unverified_at;
 	/** @timer_at: when it runs; U64_MAX: not pending */

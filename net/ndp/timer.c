@@ -22,7 +22,7 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 	if (!cb->local_drop) {
 		cb->timed_out = 1;
 		np->counters.timeouts++;
-		NDP_INC(sock_net(ndp_to_sk(np)), TIMEOUTS);
+		NDP_CONN_INC(np, TIMEOUTS);
 		trace_ndp_timeout(np, cb);
 	}
 	/* A packet that a switch returned was not lost. */
@@ -127,7 +127,7 @@ static bool ndp_orphan_over(struct ndp_sock *np, u64 now)
 	if (idle < ndp_orphan_time(np))
 		return idle >= NDP_ORPHAN_STALLED && ndp_orphan_limit(np, true);
 	if (!acked)
-		NDP_INC(sock_net(ndp_to_sk(np)), ORPHANS_STALLED);
+		NDP_CONN_INC(np, ORPHANS_STALLED);
 	/*
 	 * A peer that has acknowledged everything learns of the end when it sends again,
 	 * as in TCP.
@@ -141,13 +141,13 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	if (ndp_orphan_over(np, now))
 		return;
 	if (ndp_given_up(np, now) || ndp_keepalive_check(np, now)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), GIVEN_UP);
+		NDP_CONN_INC(np, GIVEN_UP);
 		/* An unverified address gets no reset: its owner may never have sent anything. */
 		ndp_conn_abort(np, ETIMEDOUT, !ndp_is_unverified(np));
 		return;
 	}
 	if (ndp_check_challenge(np, now)) {
-		NDP_INC(sock_net(ndp_to_sk(np)), UNVERIFIED_END);
+		NDP_CONN_INC(np, UNVERIFIED_END);
 		ndp_conn_abort(np, ETIMEDOUT, false);
 		return;
 	}

@@ -92,7 +92,7 @@ void ndp_unverified_end(struct ndp_sock *np)
  */
 void ndp_verified(struct ndp_sock *np, bool challenged)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_net *nn = np->nn;
 	bool give = challenged || np->held_back;
 
 	ndp_unverified_end(np);
@@ -150,7 +150,7 @@ void ndp_unverified_again(struct ndp_sock *np)
 /* Payload that an unverified peer may be sent in one packet. */
 static s64 ndp_unverified_room(const struct ndp_sock *np)
 {
-	const struct ndp_net *nn = ndp_pernet(sock_net(&np->inet.sk));
+	const struct ndp_net *nn = np->nn;
 	u32 factor = READ_ONCE(nn->amplification);
 
 	if (!factor)
@@ -165,7 +165,7 @@ static void ndp_hold_back(struct ndp_sock *np)
 	if (np->held_back)
 		return;
 	np->held_back = true;
-	NDP_INC(sock_net(ndp_to_sk(np)), HELD_BACK);
+	NDP_CONN_INC(np, HELD_BACK);
 	np->challenge_ns = ndp_rto(np);
 	np->challenge_at = min(np->challenge_at,
 			       ktime_get_ns() + np->challenge_ns);
@@ -210,7 +210,7 @@ bool ndp_unverified_holds(struct ndp_sock *np, u32 len)
  */
 void ndp_challenge(struct ndp_sock *np)
 {
-	const struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	const struct ndp_net *nn = np->nn;
 
 	np->challenged_at = ktime_get_ns();
 	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key), 0);
@@ -290,7 +290,7 @@ static bool ndp_tokens_alloc(struct ndp_net *nn)
  */
 void ndp_token_keep(struct ndp_sock *np, u64 value)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_net *nn = np->nn;
 
 	spin_lock(&nn->token_lock);
 	if (ndp_tokens_alloc(nn))
@@ -308,7 +308,7 @@ void ndp_token_keep(struct ndp_sock *np, u64 value)
  */
 void ndp_token_show(struct ndp_sock *np)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(ndp_to_sk(np)));
+	struct ndp_net *nn = np->nn;
 	const struct ndp_token *token;
 	u64 value = 0;
 

@@ -160,7 +160,7 @@ void ndp_window_tell(struct ndp_sock *np, u8 flags)
 	/* Before the peer's first packet no number is known of which this could tell. */
 	if (!np->irs_known)
 		return;
-	NDP_INC(sock_net(ndp_to_sk(np)), PULL_OUT);
+	NDP_CONN_INC(np, PULL_OUT);
 	ndp_send_control(np, NDP_PULL, flags, np->rcv_nxt, 0, 0);
 }
 

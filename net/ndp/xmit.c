@@ -60,7 +60,7 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	dst = ndp_path_dst(np, path);
 	if (IS_ERR(dst)) {
 		kfree_skb_reason(skb, SKB_DROP_REASON_IP_OUTNOROUTES);
-		NDP_INC(net, LOCAL_DROP);
+		NDP_CONN_INC(np, LOCAL_DROP);
 		return PTR_ERR(dst);
 	}
 	ndp_mtu_note(np, path, dst);
@@ -79,7 +79,7 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	err = ndp_ip_send(net, sk, skb, &flow, dscp);
 	err = net_xmit_eval(err);
 	if (err)
-		NDP_INC(net, LOCAL_DROP);
+		NDP_CONN_INC(np, LOCAL_DROP);
 	return err;
 }
 
@@ -122,7 +122,7 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 	struct ndphdr *nh;
 
 	if (!skb) {
-		NDP_INC(sock_net(ndp_to_sk(np)), DROP_MEMORY);
+		NDP_CONN_INC(np, DROP_MEMORY);
 		return NULL;
 	}
 	nh = ndp_put_header(np, skb, type, flags, psn, pathno);
@@ -207,15 +207,14 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		     u16 echo_path, u8 flags, const struct ndp_acks *acks)
 {
-	struct net *net = sock_net(ndp_to_sk(np));
 	u16 pathno = ndp_answer_path(np, type, echo_path, flags);
 	struct ndphdr *nh;
 	struct sk_buff *skb;
 
 	if (type == NDP_ACK)
-		NDP_INC(net, ACK_OUT);
+		NDP_CONN_INC(np, ACK_OUT);
 	else
-		NDP_INC(net, NACK_OUT);
+		NDP_CONN_INC(np, NACK_OUT);
 	flags |= NDP_F_PULL;
 	if (acks)
 		flags |= NDP_F_ACKS;
@@ -229,8 +228,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 	ndp_tp_stamp(np, nh);
 	if (acks) {
 		skb_put_data(skb, acks, sizeof(*acks));
-		NDP_ADD(net, ACK_JOINED_OUT,
-			hweight64(be64_to_cpu(acks->map)) - 1);
+		NDP_CONN_ADD(np, ACK_JOINED_OUT, hweight64(be64_to_cpu(acks->map)) - 1);
 	}
 	/* One packet, for what becomes of it happens to the path once. */
 	ndp_path_answered(np, psn, pathno);
@@ -246,7 +244,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 void ndp_send_probe(struct ndp_sock *np)
 {
 	np->counters.probes_out++;
-	NDP_INC(sock_net(ndp_to_sk(np)), PROBE_OUT);
+	NDP_CONN_INC(np, PROBE_OUT);
 	ndp_send_control(np, NDP_PROBE, 0, np->snd_nxt, 0,
 			 ndp_hdr_origin(np->tp->id, np->snd_nxt - np->isn));
 }
@@ -263,7 +261,7 @@ void ndp_send_probe(struct ndp_sock *np)
  */
 void ndp_send_signal(struct ndp_sock *np, u16 kind, u32 value)
 {
-	NDP_INC(sock_net(ndp_to_sk(np)), SIGNAL_OUT);
+	NDP_CONN_INC(np, SIGNAL_OUT);
 	ndp_send_control(np, NDP_SIGNAL, 0, np->snd_nxt, kind, htonl(value));
 }
 EXPORT_SYMBOL_GPL(ndp_send_signal);
@@ -276,7 +274,7 @@ EXPORT_SYMBOL_GPL(ndp_send_signal);
  */
 void ndp_send_rst(struct ndp_sock *np)
 {
-	NDP_INC(sock_net(ndp_to_sk(np)), RST_OUT);
+	NDP_CONN_INC(np, RST_OUT);
 	ndp_send_control(np, NDP_RST, 0, np->snd_nxt, 0, 0);
 }
 
@@ -303,6 +301,6 @@ void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 	ndp_hdr_set_cookie((struct ndphdr *)skb->data, cookie);
 	if (!np->acceptor)
 		((struct ndphdr *)skb->data)->transport = htons(np->tp->id);
-	NDP_INC(sock_net(ndp_to_sk(np)), COOKIE_OUT);
+	NDP_CONN_INC(np, COOKIE_OUT);
 	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
 }

@@ -7,7 +7,7 @@
 
 modules="ndp_test ndp_mprdma_test ndp_dcqcn_test ndp_light_test sch_ndp_test sch_cee_test"
 modules+=" zswitch_test"
-suites="ndp_cookie ndp_dcqcn ndp_entropy ndp_light ndp_mprdma ndp_mtu ndp_ooo ndp_order"
+suites="ndp_checksum ndp_cookie ndp_dcqcn ndp_entropy ndp_light ndp_mprdma ndp_mtu ndp_ooo ndp_order"
 suites+=" ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_score ndp_storm ndp_table"
 suites+=" ndp_transport ndp_window"
 suites+=" sch_cee_buffer sch_cee_config sch_cee_ecn sch_cee_ets sch_cee_pfc"

@@ -108,7 +108,6 @@ static inline void ndp_rto_restart(struct ndp_sock *np)
 }
 
 /* xmit.c */
-u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
 int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	     u8 dscp, u32 limit);
 struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,

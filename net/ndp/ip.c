@@ -55,25 +55,6 @@ u8 ndp_skb_tos(const struct sk_buff *skb)
 					   ipv6_get_dsfield(ipv6_hdr(skb));
 }
 
-/**
- * ndp_ip_checksum - the NDP header's checksum
- * @nh:		header
- * @saddr:	source address
- * @daddr:	destination address
- *
- * What maps an address of IPv4, ffff, adds nothing to a one's complement sum.
- *
- * Return: 0 if @nh has the right one, or what it must be if that is 0.
- */
-__sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
-			const struct in6_addr *daddr)
-{
-	__wsum sum = csum_partial(nh, sizeof(*nh), 0);
-
-	sum = csum_partial(saddr, sizeof(*saddr), sum);
-	return csum_fold(csum_partial(daddr, sizeof(*daddr), sum));
-}
-
 static struct dst_entry *ndp_ip4_route(struct net *net, struct sock *sk,
 				       struct ndp_flow *flow)
 {

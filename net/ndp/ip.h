@@ -51,12 +51,15 @@ struct ndp_flow {
 	u8			ecn;
 };
 
+/* checksum.c */
+__sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
+			const struct in6_addr *daddr);
+u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
+
 /* ip.c */
 void ndp_skb_addrs(const struct sk_buff *skb, struct in6_addr *saddr,
 		   struct in6_addr *daddr);
 u8 ndp_skb_tos(const struct sk_buff *skb);
-__sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
-			const struct in6_addr *daddr);
 struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
 			       struct ndp_flow *flow);
 u32 ndp_ip_cookie(const struct dst_entry *dst);

@@ -8,33 +8,9 @@
  *
  * Non-goals: when a packet may leave (output.c).
  */
-#include <linux/crc32c.h>
 #include <net/inet_ecn.h>
 #include "trace.h"
 #include "transport.h"
-
-/**
- * ndp_skb_crc - CRC-32C of a part of an skb
- * @skb:	skb, linear or not
- * @off:	where
- * @len:	how much
- *
- * Return: CRC as it stands on the wire, in host order.
- */
-u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
-{
-	struct skb_seq_state st;
-	unsigned int consumed = 0, n;
-	u32 crc = ~0U;
-	const u8 *data;
-
-	skb_prepare_seq_read(skb, off, off + len, &st);
-	while ((n = skb_seq_read(consumed, &data, &st))) {
-		crc = crc32c(crc, data, n);
-		consumed += n;
-	}
-	return ~crc;
-}
 
 /**
  * ndp_xmit - hand a packet to IP

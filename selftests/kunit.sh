@@ -7,8 +7,8 @@
 
 modules="ndp_test ndp_mprdma_test ndp_dcqcn_test ndp_light_test sch_ndp_test sch_cee_test"
 modules+=" zswitch_test"
-suites="ndp_checksum ndp_cookie ndp_dcqcn ndp_entropy ndp_light ndp_mprdma ndp_mtu ndp_ooo ndp_order"
-suites+=" ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_score ndp_storm ndp_table"
+suites="ndp_checksum ndp_cookie ndp_dcqcn ndp_entropy ndp_light ndp_mprdma ndp_mtu ndp_ooo"
+suites+=" ndp_order ndp_owed ndp_path ndp_psn ndp_pull ndp_rto ndp_score ndp_storm ndp_table"
 suites+=" ndp_transport ndp_window"
 suites+=" sch_cee_buffer sch_cee_config sch_cee_ecn sch_cee_ets sch_cee_pfc"
 suites+=" sch_cee_qcn_cp sch_cee_qcn_rp sch_cee_queue sch_cee_watch"

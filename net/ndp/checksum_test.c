@@ -10,12 +10,6 @@
 #define NDP_CHECKSUM_TEST_PAGE	3000
 #define NDP_CHECKSUM_TEST_PAGES	3
 
-/* The bytes of an skb, or of two of which one is in the other's list. */
-struct ndp_checksum_test {
-	u8	data[2 * (NDP_CHECKSUM_TEST_HEAD +
-			  NDP_CHECKSUM_TEST_PAGES * NDP_CHECKSUM_TEST_PAGE)];
-};
-
 static void ndp_checksum_test_frag(struct kunit *test, struct sk_buff *skb)
 {
 	/* Of two pages, of which the fragment has a part of each. */
@@ -48,11 +42,11 @@ static void ndp_checksum_test_parts(struct kunit *test, struct sk_buff *skb)
 		NDP_CHECKSUM_TEST_HEAD + 2 * NDP_CHECKSUM_TEST_PAGE,
 		NDP_CHECKSUM_TEST_HEAD + 3 * NDP_CHECKSUM_TEST_PAGE,
 	};
-	struct ndp_checksum_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u8 *data = kunit_kzalloc(test, skb->len, GFP_KERNEL);
 	int from, to, i, j, d, tried = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	KUNIT_ASSERT_EQ(test, skb_copy_bits(skb, 0, t->data, skb->len), 0);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_EQ(test, skb_copy_bits(skb, 0, data, skb->len), 0);
 	for (i = 0; i < ARRAY_SIZE(borders); i++)
 		for (j = i; j < ARRAY_SIZE(borders); j++)
 			for (d = 0; d < 9; d++) {
@@ -62,7 +56,7 @@ static void ndp_checksum_test_parts(struct kunit *test, struct sk_buff *skb)
 					continue;
 				tried++;
 				KUNIT_EXPECT_EQ(test, ndp_skb_crc(skb, from, to - from),
-						~crc32c(~0U, t->data + from, to - from));
+						~crc32c(~0U, data + from, to - from));
 			}
 	KUNIT_EXPECT_GT(test, tried, 3);
 }

@@ -283,8 +283,6 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 /* Count an event of a namespace, or of the one that a socket is in: no lookup. */
 #define NDP_INC(net, id) \
 	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
-#define NDP_ADD(net, id, n) \
-	this_cpu_add(ndp_pernet(net)->stats->v[NDP_STAT_##id], n)
 #define NDP_CONN_INC(np, id) \
 	this_cpu_inc((np)->nn->stats->v[NDP_STAT_##id])
 #define NDP_CONN_ADD(np, id, n) \

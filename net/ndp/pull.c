@@ -520,8 +520,8 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
  * Charge a pull that the timer grants.
  * Return: the timer is late, and the next pull is due.
  */
-static bool ndp_pullq_is_late(struct ndp_pullq *q, struct ndp_pull_cost cost,
-			      u64 now)
+static bool ndp_pullq_charge_timer(struct ndp_pullq *q, struct ndp_pull_cost cost,
+				   u64 now)
 {
 	bool late;
 
@@ -551,7 +551,7 @@ static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 		do {
 			cost = ndp_pull_cost(np);
 			ndp_pull_grant(np);
-		} while (ndp_pullq_is_late(q, cost, now) && ndp_pull_pending(np));
+		} while (ndp_pullq_charge_timer(q, cost, now) && ndp_pull_pending(np));
 		ndp_send_pull(np);
 	}
 	again = ps->q == q && ndp_pull_pending(np);

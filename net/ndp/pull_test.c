@@ -183,8 +183,8 @@ static void ndp_pull_test_late(struct kunit *test)
 
 	spin_lock_init(&q->lock);
 	q->next = 1000000;
-	KUNIT_EXPECT_FALSE(test, ndp_pullq_is_late(q, cost, 1000000));
-	while (ndp_pullq_is_late(q, cost, 2000000))
+	KUNIT_EXPECT_FALSE(test, ndp_pullq_charge_timer(q, cost, 1000000));
+	while (ndp_pullq_charge_timer(q, cost, 2000000))
 		n++;
 	KUNIT_EXPECT_EQ(test, n, NDP_PULL_BATCH);
 }

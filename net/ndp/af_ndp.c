@@ -445,6 +445,7 @@ static int __net_init ndp_net_init(struct net *net)
 		INIT_HLIST_HEAD(&nn->bind[i]);
 		INIT_HLIST_HEAD(&nn->listen[i]);
 	}
+	nn->listen_seed = get_random_u32();
 	ndp_transport_net_init(nn);
 	ndp_tomb_net_init(nn);
 	ndp_cookie_net_init(nn);

@@ -18,6 +18,17 @@ static unsigned int ndp_bind_bucket(u16 port)
 	return port % NDP_BIND_BUCKETS;
 }
 
+/*
+ * Listeners are found by port and address: who listens at many addresses of one port makes no
+ * chain that all openings would walk.
+ */
+static struct hlist_head *ndp_listen_bucket(struct ndp_net *nn, u16 port,
+					    const struct in6_addr *at)
+{
+	return &nn->listen[jhash2((const u32 *)at->s6_addr32, ARRAY_SIZE(at->s6_addr32),
+				  nn->listen_seed ^ port) % NDP_BIND_BUCKETS];
+}
+
 /* SO_REUSEPORT lets sockets of one user id share a port, and no others. */
 static bool ndp_share_port(const struct sock *sk, const struct sock *other)
 {
@@ -219,9 +230,9 @@ static bool ndp_listen_conflict(struct ndp_net *nn, const struct sock *sk)
 	u16 port = inet_sk(sk)->inet_num;
 	struct ndp_sock *other;
 
-	hlist_for_each_entry(other, &nn->listen[ndp_bind_bucket(port)],
-			     listen_node)
-		if (ndp_bind_conflict(sk, port, ndp_to_sk(other)))
+	hlist_for_each_entry(other, &nn->bind[ndp_bind_bucket(port)], bind_node)
+		if (ndp_to_sk(other)->sk_state == TCP_LISTEN &&
+		    ndp_bind_conflict(sk, port, ndp_to_sk(other)))
 			return true;
 	return false;
 }
@@ -239,8 +250,7 @@ static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
 
 	if (!sk->sk_reuseport)
 		return 0;
-	hlist_for_each_entry(np, &nn->listen[ndp_bind_bucket(port)],
-			     listen_node) {
+	hlist_for_each_entry(np, ndp_listen_bucket(nn, port, &at), listen_node) {
 		struct sock *other = ndp_to_sk(np);
 
 		if (other->sk_num == port &&
@@ -265,6 +275,7 @@ static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
 int ndp_listen_add(struct sock *sk)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	struct in6_addr at = ndp_bound_addr(sk);
 	u16 port = inet_sk(sk)->inet_num;
 	int err = -EADDRINUSE;
 
@@ -273,8 +284,7 @@ int ndp_listen_add(struct sock *sk)
 		err = ndp_listen_group(nn, sk);
 	if (!err) {
 		ndp_set_state(sk, TCP_LISTEN);
-		hlist_add_head_rcu(&ndp_sk(sk)->listen_node,
-				   &nn->listen[ndp_bind_bucket(port)]);
+		hlist_add_head_rcu(&ndp_sk(sk)->listen_node, ndp_listen_bucket(nn, port, &at));
 	}
 	spin_unlock_bh(&nn->bind_lock);
 	return err;
@@ -334,6 +344,28 @@ static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
 			    ipv6_addr_hash(from), 0);
 }
 
+/*
+ * Context: RCU read side.
+ * Return: the one of those bound to @at that fits best, if it does better than @most; or NULL.
+ */
+static struct sock *ndp_listen_best(struct ndp_net *nn, const struct sk_buff *skb,
+				    const struct in6_addr *at, const struct in6_addr *to, int *most)
+{
+	const struct ndphdr *nh = ndp_hdr(skb);
+	struct sock *best = NULL;
+	struct ndp_sock *np;
+	int score;
+
+	hlist_for_each_entry_rcu(np, ndp_listen_bucket(nn, ntohs(nh->dport), at), listen_node) {
+		score = ndp_listen_score(ndp_to_sk(np), skb, nh, to);
+		if (score > *most) {
+			*most = score;
+			best = ndp_to_sk(np);
+		}
+	}
+	return best;
+}
+
 /**
  * ndp_listen_lookup - the listener for an opening
  * @net:	namespace
@@ -346,24 +378,18 @@ static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
  */
 struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb)
 {
-	const struct ndphdr *nh = (struct ndphdr *)(udp_hdr(skb) + 1);
-	u32 bucket = ndp_bind_bucket(ntohs(nh->dport));
 	struct ndp_net *nn = ndp_pernet(net);
-	struct sock *one, *best = NULL;
+	struct sock *one, *best, *any;
 	struct in6_addr from, to;
-	int score, most = 0;
-	struct ndp_sock *np;
+	int most = 0;
 
 	ndp_skb_addrs(skb, &from, &to);
-	hlist_for_each_entry_rcu(np, &nn->listen[bucket], listen_node) {
-		score = ndp_listen_score(ndp_to_sk(np), skb, nh, &to);
-		if (score > most) {
-			most = score;
-			best = ndp_to_sk(np);
-		}
-	}
+	best = ndp_listen_best(nn, skb, &to, &to, &most);
+	/* One that is bound to a device wins over one that is bound to an address. */
+	any = ndp_listen_best(nn, skb, &in6addr_any, &to, &most);
+	best = any ?: best;
 	if (best && best->sk_reuseport) {
-		one = reuseport_select_sock(best, ndp_listen_hash(&from, nh), skb,
+		one = reuseport_select_sock(best, ndp_listen_hash(&from, ndp_hdr(skb)), skb,
 					    sizeof(struct udphdr) +
 					    sizeof(struct ndphdr));
 		best = IS_ERR_OR_NULL(one) ? best : one;

@@ -230,6 +230,7 @@ struct ndp_net {
 #define NDP_BIND_BUCKETS 512
 	struct hlist_head	bind[NDP_BIND_BUCKETS];
 	struct hlist_head	listen[NDP_BIND_BUCKETS];
+	u32			listen_seed;	/* of their buckets */
 
 	spinlock_t		tomb_lock;	/* the five below */
 	struct list_head	tomb_short;

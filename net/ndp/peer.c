@@ -442,15 +442,25 @@ int ndp_peer_net_init(struct ndp_net *nn)
 	return rhashtable_init(&nn->peers, &ndp_peers_params);
 }
 
+/* Return: there was an idle one. */
+static bool ndp_peer_forget_first(struct ndp_net *nn)
+{
+	struct ndp_peer *peer;
+
+	spin_lock_bh(&nn->peer_lock);
+	peer = list_first_entry_or_null(&nn->idle_peers, struct ndp_peer, idle);
+	if (peer)
+		ndp_peer_forget(nn, peer);
+	spin_unlock_bh(&nn->peer_lock);
+	return peer;
+}
+
 /* Idle peers hold routes, and these devices.  Context: no socket is left. */
 void ndp_peer_net_pre_exit(struct ndp_net *nn)
 {
-	struct ndp_peer *peer, *next;
-
-	spin_lock_bh(&nn->peer_lock);
-	list_for_each_entry_safe(peer, next, &nn->idle_peers, idle)
-		ndp_peer_forget(nn, peer);
-	spin_unlock_bh(&nn->peer_lock);
+	/* Softirqs come in between. */
+	while (ndp_peer_forget_first(nn))
+		cond_resched();
 }
 
 /* Context: no socket is left. */

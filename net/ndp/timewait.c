@@ -29,6 +29,9 @@
 /* Beyond twice net.ndp.tombstones_max and so many no connection is opened. */
 #define NDP_TOMBSTONES_SPARE	1024
 
+/* So many are removed with softirqs off. */
+#define NDP_TOMB_BATCH		256
+
 #define NDP_TOMB_BRIEF	(2 * NDP_MSL)
 #define NDP_TOMB_LONG	(NDP_GIVE_UP + 2 * NDP_MSL)
 
@@ -99,15 +102,21 @@ static void ndp_tomb_count(struct ndp_net *nn, const struct ndp_tombstone *tomb,
 	WRITE_ONCE(nn->tombs, nn->tombs + n);
 }
 
-/* Context: tomb_lock held.  Return: when the next expires, or U64_MAX. */
+/*
+ * Context: tomb_lock held.
+ * Return: when the next expires, 0: one has that is beyond @budget; or U64_MAX.
+ */
 static u64 ndp_tomb_reap_list(struct ndp_net *nn, struct list_head *list,
-			      u64 now)
+			      u64 now, u32 *budget)
 {
 	struct ndp_tombstone *tomb, *next;
 
 	list_for_each_entry_safe(tomb, next, list, list) {
 		if (tomb->expires > now)
 			return tomb->expires;
+		if (!*budget)
+			return 0;
+		--*budget;
 		list_del_init(&tomb->list);
 		ndp_tomb_count(nn, tomb, -1);
 		ndp_entry_remove(&tomb->entry);
@@ -116,17 +125,27 @@ static u64 ndp_tomb_reap_list(struct ndp_net *nn, struct list_head *list,
 	return U64_MAX;
 }
 
-static void ndp_tomb_reap(struct ndp_net *nn, u64 now)
+/* Return: as ndp_tomb_reap_list(), for both lists. */
+static u64 ndp_tomb_reap_some(struct ndp_net *nn, u64 now)
 {
+	u32 budget = NDP_TOMB_BATCH;
 	u64 next;
 
 	spin_lock_bh(&nn->tomb_lock);
-	next = min(ndp_tomb_reap_list(nn, &nn->tomb_short, now),
-		   ndp_tomb_reap_list(nn, &nn->tomb_long, now));
-	if (next != U64_MAX)
+	next = min(ndp_tomb_reap_list(nn, &nn->tomb_short, now, &budget),
+		   ndp_tomb_reap_list(nn, &nn->tomb_long, now, &budget));
+	if (next && next != U64_MAX)
 		queue_delayed_work(system_wq, &nn->tomb_work,
 				   nsecs_to_jiffies(next - now) + 1);
 	spin_unlock_bh(&nn->tomb_lock);
+	return next;
+}
+
+/* Context: process. */
+static void ndp_tomb_reap(struct ndp_net *nn, u64 now)
+{
+	while (!ndp_tomb_reap_some(nn, now))
+		cond_resched();
 }
 
 static void ndp_tomb_work(struct work_struct *work)
@@ -148,13 +167,20 @@ static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
 			   bool brief)
 {
 	struct list_head *list = brief ? &nn->tomb_short : &nn->tomb_long;
+	unsigned long wait = nsecs_to_jiffies(NDP_TOMB_BRIEF) + 1;
 
 	tomb->expires = ktime_get_ns() + ndp_tomb_time(brief);
 	list_add_tail(&tomb->list, list);
-	/* Pending work runs no later than the head of either list expires. */
-	if (list_is_singular(list))
-		mod_delayed_work(system_wq, &nn->tomb_work,
-				 nsecs_to_jiffies(NDP_TOMB_BRIEF) + 1);
+	if (!list_is_singular(list))
+		return;
+	/*
+	 * Pending work runs no later than the head of either list expires.  It is put off by the
+	 * short list alone, which only the work itself empties.
+	 */
+	if (brief)
+		mod_delayed_work(system_wq, &nn->tomb_work, wait);
+	else
+		queue_delayed_work(system_wq, &nn->tomb_work, wait);
 }
 
 /**

@@ -339,6 +339,7 @@ struct ndp_peer_dump {
 	struct netlink_callback	*cb;
 	const struct ndp_peer	*peer;	/* compared only */
 	u16			path;	/* its next */
+	bool			admin;	/* who asks may know marks, as of sock_diag */
 };
 
 /* Return: until when a path is passed over; 1: it is due to be probed; 0: it is used. */
@@ -351,14 +352,15 @@ static u32 ndp_left_out_us(const struct ndp_score *score)
 	return score->until > now ? div_u64(score->until - now, NSEC_PER_USEC) + 1 : 1;
 }
 
-static int ndp_nl_put_peer(struct sk_buff *skb, const struct ndp_peer *peer,
-			   struct user_namespace *viewer)
+static int ndp_nl_put_peer(const struct ndp_peer_dump *d, const struct ndp_peer *peer)
 {
+	struct user_namespace *viewer = sk_user_ns(NETLINK_CB(d->cb->skb).sk);
 	const struct ndp_peer_key *key = &peer->key;
+	struct sk_buff *skb = d->skb;
 
 	return ndp_nl_put_addr(skb, NDP_A_DST, &key->daddr) ||
 	       ndp_nl_put_addr(skb, NDP_A_SRC, &key->saddr) ||
-	       (key->mark && nla_put_u32(skb, NDP_A_SOCK_MARK, key->mark)) ||
+	       (key->mark && d->admin && nla_put_u32(skb, NDP_A_SOCK_MARK, key->mark)) ||
 	       (key->oif && nla_put_u32(skb, NDP_A_IFINDEX, key->oif)) ||
 	       nla_put_u32(skb, NDP_A_UID,
 			   from_kuid_munged(viewer, KUIDT_INIT(key->uid))) ||
@@ -388,7 +390,6 @@ static int ndp_nl_put_path(struct sk_buff *skb, const struct ndp_path *path)
 static int ndp_peer_fill(struct ndp_peer_dump *d, const struct ndp_peer *peer,
 			 const struct ndp_path *path)
 {
-	struct sock *asker = NETLINK_CB(d->cb->skb).sk;
 	struct sk_buff *skb = d->skb;
 	void *hdr;
 
@@ -397,7 +398,7 @@ static int ndp_peer_fill(struct ndp_peer_dump *d, const struct ndp_peer *peer,
 			  NDP_CMD_PEER_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (ndp_nl_put_peer(skb, peer, sk_user_ns(asker)) ||
+	if (ndp_nl_put_peer(d, peer) ||
 	    ndp_nl_put_path(skb, path)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -434,6 +435,7 @@ static int ndp_nl_peer_start(struct netlink_callback *cb)
 	if (!d)
 		return -ENOMEM;
 	d->cb = cb;
+	d->admin = netlink_net_capable(cb->skb, CAP_NET_ADMIN);
 	rhashtable_walk_enter(&ndp_pernet(sock_net(cb->skb->sk))->peers, &d->walk);
 	cb->args[0] = (long)d;
 	return 0;

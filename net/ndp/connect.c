@@ -276,11 +276,9 @@ static int ndp_connect_new(struct socket *sock, struct sockaddr *addr, int len,
 
 	if (sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
-	/* Report a pending ECONNREFUSED before a new attempt begins. */
-	err = sock_error(sk);
-	if (err)
-		return err;
 	ndp_conn_renew(sk);
+	/* As TCP: an error of the connection before is not one of this. */
+	WRITE_ONCE(sk->sk_err, 0);
 	err = ndp_connect_filter(sk, addr, &len);
 	if (!err)
 		err = ndp_connect_start(sk, addr, len);
@@ -306,15 +304,18 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 		       int flags)
 {
 	struct sock *sk = sock->sk;
+	int err;
 
 	switch (sock->state) {
 	case SS_CONNECTED:
-		/* The peer refused: leave the socket as a blocking connect() would. */
-		if (sk->sk_state == TCP_CLOSE && !ndp_sk(sk)->answered) {
-			sock->state = SS_UNCONNECTED;
-			break;
-		}
-		return -EISCONN;
+		if (sk->sk_state != TCP_CLOSE || ndp_sk(sk)->answered)
+			return -EISCONN;
+		/* The peer refused: say so, and leave the socket as a blocking connect() would. */
+		sock->state = SS_UNCONNECTED;
+		err = sock_error(sk);
+		if (err)
+			return err;
+		break;
 	case SS_CONNECTING:
 		return ndp_connect_wait(sock, flags, -EALREADY);
 	default:

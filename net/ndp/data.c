@@ -106,7 +106,9 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	u8 tos = ndp_skb_tos(skb);
 	unsigned int len = ntohs(nh.len);
 
-	np->rcv_mss = max(np->rcv_mss, len);
+	/* What IP has put together has no size of a packet, and each pull would be charged it. */
+	if (!ndp_skb_was_cut(skb))
+		np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_tp_arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
 	ndp_rcv_strip(np, skb, &nh);

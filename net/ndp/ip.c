@@ -55,6 +55,18 @@ u8 ndp_skb_tos(const struct sk_buff *skb)
 					   ipv6_get_dsfield(ipv6_hdr(skb));
 }
 
+/**
+ * ndp_skb_was_cut - did a packet come in fragments?
+ * @skb:	packet, its control block as IP left it
+ *
+ * Return: yes.
+ */
+bool ndp_skb_was_cut(const struct sk_buff *skb)
+{
+	return ip_hdr(skb)->version == 4 ? IPCB(skb)->frag_max_size :
+					   IP6CB(skb)->frag_max_size;
+}
+
 static struct dst_entry *ndp_ip4_route(struct net *net, struct sock *sk,
 				       struct ndp_flow *flow)
 {

@@ -60,6 +60,7 @@ u32 ndp_skb_crc(struct sk_buff *skb, int off, int len);
 void ndp_skb_addrs(const struct sk_buff *skb, struct in6_addr *saddr,
 		   struct in6_addr *daddr);
 u8 ndp_skb_tos(const struct sk_buff *skb);
+bool ndp_skb_was_cut(const struct sk_buff *skb);
 struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
 			       struct ndp_flow *flow);
 u32 ndp_ip_cookie(const struct dst_entry *dst);

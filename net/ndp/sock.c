@@ -222,6 +222,8 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
 	sk->sk_write_space = ndp_write_space;
 	sk->sk_rcvbuf = NDP_BUF_DEFAULT;
 	sk->sk_sndbuf = NDP_BUF_DEFAULT;
+	/* Nothing tunes the buffer here: what shrank it under pressure would be for ever. */
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sock_set_flag(sk, SOCK_USE_WRITE_QUEUE);
 	/* The IP output path looks at these. */

@@ -25,6 +25,9 @@
  */
 #define NDP_BATCH	0x8000
 
+/* A page fragment that has less is left for another. */
+#define NDP_FRAG_LEAST	32U
+
 /* Copy into page fragments.  Return: bytes, 0 when no fragment is left. */
 static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 		    u32 max)
@@ -34,7 +37,11 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	bool coalesce;
 	size_t want, n;
 
-	if (!sk_page_frag_refill(sk, pfrag))
+	/*
+	 * Pages are the writer's control group's, as those of a local socket: packets are charged
+	 * to it under np->lock, where nothing can be reclaimed and no limit holds.
+	 */
+	if (!skb_page_frag_refill(NDP_FRAG_LEAST, pfrag, sk->sk_allocation | __GFP_ACCOUNT))
 		return -ENOBUFS;
 	coalesce = skb_can_coalesce(skb, i, pfrag->page, pfrag->offset);
 	if (!coalesce && i == MAX_SKB_FRAGS)

@@ -48,7 +48,7 @@ void ndp_send_abort_late(struct ndp_sock *np);
 bool ndp_rx_at_end(const struct sock *sk);
 int ndp_rx_ended(struct sock *sk);
 int ndp_rx_may_wait(long timeo);
-void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail);
+int ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail);
 void ndp_rx_consumed(struct ndp_sock *np, u32 n);
 void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 		  struct sk_buff **stamped);

@@ -223,7 +223,9 @@ static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 		if (n <= 0)
 			return n;
 		ndp_open_now(np);
-		ndp_rx_wait(sk, &timeo, NULL);
+		n = ndp_rx_wait(sk, &timeo, NULL);
+		if (n)
+			return n;
 	}
 }
 

@@ -182,6 +182,20 @@ static bool ndp_send_ended(const struct sock *sk)
 	       (state != TCP_ESTABLISHED && state != TCP_SYN_SENT);
 }
 
+/*
+ * Wait for memory.  Who disconnected the socket meanwhile may have connected it to another
+ * peer, which is not who the data is for.
+ */
+static int ndp_send_sleep(struct sock *sk, long *timeo)
+{
+	u32 disconnects = ndp_sk(sk)->disconnects;
+	int err;
+
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	err = sk_stream_wait_memory(sk, timeo);
+	return disconnects == ndp_sk(sk)->disconnects ? err : -EPIPE;
+}
+
 /**
  * ndp_send_wait - wait until there is room in the send buffer
  * @sk:		socket
@@ -200,8 +214,7 @@ int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 			return -EPIPE;
 		if (ndp_send_room(ndp_sk(sk), size))
 			return 0;
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		err = sk_stream_wait_memory(sk, timeo);
+		err = ndp_send_sleep(sk, timeo);
 	}
 	return err;
 }
@@ -327,8 +340,7 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 			break;
 		n = ndp_send_segments(np, msg, batch);
 		if (n == -ENOBUFS) {
-			set_bit(SOCK_NOSPACE, &sock->flags);
-			err = sk_stream_wait_memory(sk, &timeo);
+			err = ndp_send_sleep(sk, &timeo);
 		} else if (n < 0) {
 			err = n;
 		} else {
@@ -515,10 +527,12 @@ static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
  * everything is looked at again once a wakeup can no longer be missed.
  *
  * Context: lock_sock held, released while waiting.
+ * Return: 0, -EPIPE if the socket was disconnected meanwhile: what comes now is another's.
  */
-void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
+int ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	u32 disconnects = ndp_sk(sk)->disconnects;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
@@ -529,6 +543,7 @@ void ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 	}
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
+	return disconnects == ndp_sk(sk)->disconnects ? 0 : -EPIPE;
 }
 
 /* Send the opening now for a caller that waits for the peer to speak.  Context: process. */
@@ -587,9 +602,8 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		if (n <= 0)
 			break;
 		ndp_open_now(np);
-		ndp_rx_wait(sk, &timeo, tail);
-		n = 0;
-		if (!len)
+		n = ndp_rx_wait(sk, &timeo, tail);
+		if (n || !len)
 			break;
 	}
 out:

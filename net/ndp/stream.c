@@ -214,6 +214,14 @@ int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 			return -EPIPE;
 		if (ndp_send_room(ndp_sk(sk), size))
 			return 0;
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/*
+		 * Check again: ACKs do not wait for lock_sock().  What they freed before the bit
+		 * was set woke nobody.
+		 */
+		smp_mb__after_atomic();
+		if (ndp_send_room(ndp_sk(sk), size))
+			return 0;
 		err = ndp_send_sleep(sk, timeo);
 	}
 	return err;

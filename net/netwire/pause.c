@@ -121,7 +121,7 @@ bool netwire_pause_take(struct netwire_port *port, const struct sk_buff *skb)
 	struct netwire_dir *dir = &port->dir;
 	struct netwire_control buf, *c;
 	struct ethhdr head, *eth;
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	if (!READ_ONCE(dir->params.pfc))
 		return false;
@@ -133,6 +133,7 @@ bool netwire_pause_take(struct netwire_port *port, const struct sk_buff *skb)
 			       min_t(int, skb->len - ETH_HLEN, sizeof(buf)), &buf);
 	if (!c || skb->len < ETH_HLEN + offsetof(struct netwire_control, quanta))
 		return true;
+	now = ktime_get_ns();
 	spin_lock(&dir->lock);
 	if (dir->up) {
 		netwire_pause_read(dir, c, skb->len - ETH_HLEN, now);

@@ -25,13 +25,24 @@ static u32 ndp_key_hash(const void *data, u32 len, u32 seed)
 {
 	const struct ndp_key *key = data;
 	u64 id = be64_to_cpu(key->conn_id);
+	u32 words[] = {
+		key->initiator.s6_addr32[3], lower_32_bits(id), upper_32_bits(id),
+		be16_to_cpu(key->iport) << 16 | be16_to_cpu(key->aport),
+	};
 
 	seed ^= net_hash_mix(key->net);
-	if (key->acceptor)
-		seed = jhash2((const u32 *)&key->initiator, sizeof(key->initiator) / sizeof(u32),
-			      seed);
-	return jhash_3words(lower_32_bits(id), upper_32_bits(id),
-			    be16_to_cpu(key->iport) << 16 | be16_to_cpu(key->aport), seed);
+	if (key->acceptor && !ndp_is_ip4(&key->initiator))
+		seed = jhash2(key->initiator.s6_addr32, 3, seed);
+	return jhash2(words, ARRAY_SIZE(words), seed);
+}
+
+/* As memcmp(), which is called, by the five words of 64 bits that a key is. */
+static int ndp_key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const u64 *a = arg->key, *b = (const u64 *)&((const struct ndp_entry *)obj)->key;
+
+	BUILD_BUG_ON(sizeof(struct ndp_key) != 5 * sizeof(u64));
+	return !!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]));
 }
 
 static const struct rhashtable_params ndp_table_params = {
@@ -39,6 +50,7 @@ static const struct rhashtable_params ndp_table_params = {
 	.key_offset = offsetof(struct ndp_entry, key),
 	.key_len = sizeof(struct ndp_key),
 	.hashfn = ndp_key_hash,
+	.obj_cmpfn = ndp_key_cmp,
 	/* 32 KB: not grown, entry by entry, for a few thousand short connections. */
 	.min_size = 4096,
 	.automatic_shrinking = true,

@@ -162,14 +162,19 @@ static u64 ndp_pull_time(u64 mib, u32 bytes)
 	return bytes * mib >> 20;
 }
 
+/* Of the packet that the next pull elicits. */
+static u64 ndp_pull_packet_time(const struct ndp_sock *np, u64 mib)
+{
+	return ndp_pull_time(mib, ndp_wire_overhead(np) + ndp_pull_len(np));
+}
+
 static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 {
 	u64 mib = div64_u64(8ULL * SZ_1M * NSEC_PER_SEC, ndp_pull_rate(np));
-	u32 overhead = ndp_wire_overhead(np);
 
 	return (struct ndp_pull_cost) {
-		.packet = ndp_pull_time(mib, overhead + ndp_pull_len(np)),
-		.full = ndp_pull_time(mib, overhead + np->rcv_mss),
+		.packet = ndp_pull_packet_time(np, mib),
+		.full = ndp_pull_time(mib, ndp_wire_overhead(np) + np->rcv_mss),
 		.mib = mib,
 	};
 }
@@ -318,31 +323,36 @@ static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 }
 
 /*
- * Grant a pull at once if the pace allows it and nobody waits before this connection.  One
+ * Grant pulls at once while the pace allows it and nobody waits before this connection.  One
  * that waits for the timer, which is late, may catch up as the timer does.
+ *
+ * Context: np->lock held; a pull is pending.
+ * Return: one still is.
  */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
-	struct ndp_pullq *q = ps->q;
 	struct ndp_pull_cost cost = ndp_pull_cost(np);
+	struct ndp_pullq *q = ps->q;
 	u64 now = ktime_get_ns();
-	bool ok;
+	bool pending = true;
 
 	spin_lock(&q->lock);
 	/*
 	 * Half a packet early is better than a PULL packet of its own: the pull rides on
 	 * the ACK.
 	 */
-	ok = !q->dead && q->next <= now + cost.full / 2 &&
-	     ndp_pullq_nobody_before(q, np);
-	if (ok) {
+	while (pending && !q->dead && q->next <= now + cost.full / 2 &&
+	       ndp_pullq_nobody_before(q, np)) {
 		ndp_pullq_charge(q, cost, now, ps->queued);
 		/* The link was idle, so one of the turns taken is forgiven. */
 		ps->turns_taken -= !!ps->turns_taken;
+		ndp_pull_grant(np);
+		cost.packet = ndp_pull_packet_time(np, cost.mib);
+		pending = ndp_pull_pending(np);
 	}
 	spin_unlock(&q->lock);
-	return ok;
+	return pending;
 }
 
 static void ndp_pull_enqueue(struct ndp_sock *np)
@@ -418,9 +428,7 @@ void ndp_pull_request(struct ndp_sock *np)
 	}
 	if (ps->queued)
 		ndp_pull_reorder(np);
-	while (ndp_pull_pending(np) && ndp_pull_at_once(np))
-		ndp_pull_grant(np);
-	if (ndp_pull_pending(np) && !ps->queued)
+	if (ndp_pull_pending(np) && ndp_pull_at_once(np) && !ps->queued)
 		ndp_pull_enqueue(np);
 }
 

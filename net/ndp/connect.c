@@ -66,6 +66,7 @@ static int ndp_connect_route(struct sock *sk, const struct in6_addr *peer,
 	struct ndp_flow flow = {
 		.saddr = ndp_bound_addr(sk),
 		.daddr = *peer,
+		.dport = htons(ndp_sk(sk)->nn->udp_port),
 		.mark = READ_ONCE(sk->sk_mark),
 		.oif = sk->sk_bound_dev_if,
 		.uid = sock_net_uid(sock_net(sk), sk),

@@ -79,7 +79,7 @@ static struct dst_entry *ndp_ip4_route(struct net *net, struct sock *sk,
 		.daddr = ndp_ip4(&flow->daddr),
 		.saddr = ndp_ip4(&flow->saddr),
 		.fl4_sport = flow->sport,
-		.fl4_dport = htons(ndp_pernet(net)->udp_port),
+		.fl4_dport = flow->dport,
 	};
 	struct rtable *rt;
 
@@ -113,7 +113,7 @@ static struct dst_entry *ndp_ip6_route(struct net *net, struct sock *sk,
 		.saddr = flow->saddr,
 		.flowlabel = ndp_flow_label(flow),
 		.fl6_sport = flow->sport,
-		.fl6_dport = htons(ndp_pernet(net)->udp_port),
+		.fl6_dport = flow->dport,
 	};
 	struct dst_entry *dst;
 
@@ -156,7 +156,7 @@ u32 ndp_ip_cookie(const struct dst_entry *dst)
 /* May a packet with its IP header leave in one piece? */
 static bool ndp_ip_fits(const struct sk_buff *skb, const struct ndp_flow *flow)
 {
-	u32 mtu = dst_mtu(skb_dst(skb));
+	u32 mtu = flow->mtu ?: dst_mtu(skb_dst(skb));
 
 	return skb->len <= (flow->limit ? min(flow->limit, mtu) : mtu);
 }
@@ -166,7 +166,7 @@ static void ndp_ip4_push(struct net *net, const struct sock *sk,
 {
 	const struct dst_entry *dst = skb_dst(skb);
 	int ttl = sk ? READ_ONCE(inet_sk(sk)->uc_ttl) : -1;
-	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+	struct iphdr *iph = __skb_push(skb, sizeof(*iph));
 
 	skb_reset_network_header(skb);
 	iph->version = 4;
@@ -189,7 +189,7 @@ static void ndp_ip6_push(const struct sock *sk, struct sk_buff *skb,
 {
 	struct dst_entry *dst = skb_dst(skb);
 	int limit = sk ? inet6_sk(sk)->hop_limit : -1;
-	struct ipv6hdr *iph = skb_push(skb, sizeof(*iph));
+	struct ipv6hdr *iph = __skb_push(skb, sizeof(*iph));
 
 	skb_reset_network_header(skb);
 	ip6_flow_hdr(iph, dscp << 2 | flow->ecn, ndp_flow_label(flow));
@@ -209,7 +209,7 @@ static void ndp_ip6_push(const struct sock *sk, struct sk_buff *skb,
  * @net:	namespace
  * @sk:		socket or NULL
  * @skb:	packet, its data beginning at the NDP header, its route set; consumed
- * @flow:	addresses and UDP source port
+ * @flow:	addresses, UDP ports, and how large it may be
  * @dscp:	code point
  *
  * Context: process or softirq.
@@ -224,10 +224,11 @@ int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
 	nh->check = 0;
 	nh->check = ndp_ip_checksum(nh, &flow->saddr, &flow->daddr);
 
-	uh = skb_push(skb, sizeof(*uh));
+	/* NDP_HEADROOM is for these, too. */
+	uh = __skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = flow->sport;
-	uh->dest = htons(ndp_pernet(net)->udp_port);
+	uh->dest = flow->dport;
 	uh->len = htons(skb->len);
 	uh->check = 0;
 	skb->ip_summed = CHECKSUM_NONE;

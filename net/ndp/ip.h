@@ -32,22 +32,26 @@ static inline struct sk_buff *ndp_alloc_control(void)
  * @saddr:	source; for ndp_ip_route(): or any
  * @daddr:	destination
  * @sport:	UDP source port
+ * @dport:	UDP destination port, the namespace's
  * @mark:	routing mark
  * @oif:	device to go by, 0 for any
  * @uid:	whose it is, for rules of routing
  * @flags:	of &struct flowi_common, of the socket
  * @limit:	fragments are no longer than this, 0: than the route says
+ * @mtu:	of the route, 0: ask it
  * @ecn:	what the IP header says of ECN
  */
 struct ndp_flow {
 	struct in6_addr		saddr;
 	struct in6_addr		daddr;
 	__be16			sport;
+	__be16			dport;
 	u32			mark;
 	int			oif;
 	kuid_t			uid;
 	u8			flags;
 	u32			limit;
+	u32			mtu;
 	u8			ecn;
 };
 

@@ -234,7 +234,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	out = ndp_tx_copy(np, skb);
 	if (out) {
 		if (skb->len)
-			*(__be32 *)skb_push(out, NDP_CRC_LEN) = cb->crc;
+			*(__be32 *)__skb_push(out, NDP_CRC_LEN) = cb->crc;
 		nh = ndp_put_header(np, out, cb->fin ? NDP_FIN : NDP_DATA,
 				    ndp_data_flags(np, skb, pushed), cb->psn,
 				    number);

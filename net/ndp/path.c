@@ -238,18 +238,17 @@ u16 ndp_path_other(struct ndp_sock *np, u16 i)
  * ndp_path_flow - what packets say that go along a path
  * @np:		connection
  * @path:	one of its paths
- *
- * Return: flow.
+ * @flow:	where it is written
  */
-struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
-			      const struct ndp_path *path)
+void ndp_path_flow(const struct ndp_sock *np, const struct ndp_path *path, struct ndp_flow *flow)
 {
 	const struct ndp_peer_key *key = &np->peer->key;
 
-	return (struct ndp_flow) {
+	*flow = (struct ndp_flow) {
 		.saddr = key->saddr,
 		.daddr = path->daddr,
 		.sport = READ_ONCE(path->sport),
+		.dport = htons(np->nn->udp_port),
 		.mark = path->mark ?: key->mark,
 		.oif = key->oif,
 		.uid = KUIDT_INIT(key->uid),
@@ -261,9 +260,10 @@ struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
 static struct dst_entry *ndp_path_route(struct ndp_sock *np, struct ndp_path *path)
 {
 	struct sock *sk = ndp_to_sk(np);
-	struct ndp_flow flow = ndp_path_flow(np, path);
 	struct dst_entry *dst, *old;
+	struct ndp_flow flow;
 
+	ndp_path_flow(np, path, &flow);
 	dst = ndp_ip_route(sock_net(sk), sk, &flow);
 	spin_lock(&np->peer->lock);
 	/* Was it replaced meanwhile?  Then this is the route of one packet, and not the path's. */

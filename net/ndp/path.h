@@ -256,8 +256,7 @@ bool ndp_path_tells(const struct ndp_sock *np);
 bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use);
 u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use);
 u16 ndp_path_other(struct ndp_sock *np, u16 i);
-struct ndp_flow ndp_path_flow(const struct ndp_sock *np,
-			      const struct ndp_path *path);
+void ndp_path_flow(const struct ndp_sock *np, const struct ndp_path *path, struct ndp_flow *flow);
 struct dst_entry *ndp_path_dst(struct ndp_sock *np, struct ndp_path *path);
 
 /* entropy.c */

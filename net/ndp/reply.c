@@ -32,6 +32,7 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 	const struct ndphdr *in = ndp_hdr(skb);
 	struct ndp_flow flow = {
 		.sport = udp_hdr(skb)->source,
+		.dport = htons(ndp_pernet(net)->udp_port),
 		.uid = sock_net_uid(net, NULL),
 	};
 	struct dst_entry *dst;

@@ -42,8 +42,10 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	ndp_mtu_note(np, path, dst);
 	skb_dst_set(skb, dst);
 	skb->priority = READ_ONCE(sk->sk_priority);
-	flow = ndp_path_flow(np, path);
+	ndp_path_flow(np, path, &flow);
 	flow.limit = limit;
+	/* ndp_mtu_note() has just learnt it. */
+	flow.mtu = READ_ONCE(path->mtu);
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
 		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
@@ -75,7 +77,7 @@ struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 			      enum ndp_type type, u8 flags, u32 psn,
 			      u16 number)
 {
-	struct ndphdr *nh = skb_push(skb, sizeof(*nh));
+	struct ndphdr *nh = __skb_push(skb, sizeof(*nh));
 
 	nh->vdt = ndp_hdr_vdt(type, np->acceptor);
 	nh->flags = flags;

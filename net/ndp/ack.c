@@ -208,7 +208,7 @@ void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags)
 	np->ack_psn = psn;
 	np->ack_path = path;
 	if (ride) {
-		np->ack_at = np->ack_at ?: ktime_get_ns() + NDP_ACK_DELAY;
+		np->ack_at = np->ack_at ?: ndp_now(np) + NDP_ACK_DELAY;
 		return;
 	}
 	/* There are several: they wait for nobody's answer. */

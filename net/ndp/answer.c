@@ -24,7 +24,7 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 
 	np->counters.bytes_acked += skb->len;
 	ndp_rto_restart(np);
-	np->rto_from = ktime_get_ns();
+	np->rto_from = ndp_now(np);
 	np->tail_probes = 0;
 	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
 	np->stalled_since = 0;
@@ -132,14 +132,21 @@ void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh)
  */
 static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 {
+	struct rb_node *next = NULL;
 	struct sk_buff *skb;
-	u32 first = 0;
+	u32 psn, first = 0;
 	u64 map;
 
 	for (map = ndp_rcv_acks(np, ack, &first); map; map &= map - 1) {
-		skb = ndp_tx_find(np, first + __ffs64(map));
+		psn = first + __ffs64(map);
+		/* Most often they follow one another. */
+		if (next && ndp_tx_cb(rb_to_skb(next))->psn == psn)
+			skb = rb_to_skb(next);
+		else
+			skb = ndp_tx_find(np, psn);
 		if (!skb)
 			continue;
+		next = rb_next(&skb->rbnode);
 		/* It tells of the first transmission. */
 		if (ndp_tx_cb(skb)->rtx)
 			ndp_rtt_answer(np, ndp_tx_cb(skb));

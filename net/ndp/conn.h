@@ -100,6 +100,14 @@ static inline u64 ndp_rto(const struct ndp_sock *np)
 	return min(base << doublings, max(NDP_RTO_MAX, base));
 }
 
+/* When the packet that is taken in has come.  Context: np->lock held, softirq of its arrival. */
+static inline u64 ndp_now(struct ndp_sock *np)
+{
+	if (!np->now)
+		np->now = ktime_get_ns();
+	return np->now;
+}
+
 /* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
 static inline void ndp_rto_restart(struct ndp_sock *np)
 {

@@ -177,6 +177,9 @@ static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_pa
 	struct ndp_peer *peer = np->peer;
 	u16 looks, n = peer->n, i = READ_ONCE(peer->turn);
 
+	/* So it is while more packets are in flight than there are paths. */
+	if (n <= BITS_PER_LONG && !READ_ONCE(*set))
+		return n;
 	for (looks = 0; looks < NDP_ENTROPY_LOOKS; looks++) {
 		i = find_next_bit(set, n, i);
 		if (i >= n)
@@ -215,7 +218,9 @@ u16 ndp_entropy_next(struct ndp_sock *np, bool pushed, enum ndp_path_use use)
 	}
 	if (i == peer->n)
 		i = ndp_path_next(np, false, use);
-	clear_bit(i, peer->ready);
-	clear_bit(i, peer->spare);
+	if (test_bit(i, peer->ready))
+		clear_bit(i, peer->ready);
+	if (test_bit(i, peer->spare))
+		clear_bit(i, peer->spare);
 	return i;
 }

@@ -306,9 +306,10 @@ int ndp_rcv(struct sock *udp, struct sk_buff *skb)
 	if (ndp_filtered(ndp_to_sk(np), skb)) {
 		ndp_drop(net, skb, NDP_STAT_DROP_FILTER);
 	} else {
-		spin_lock_bh(&np->lock);
+		spin_lock(&np->lock);
+		np->now = 0;
 		ndp_rcv_conn(np, skb);
-		spin_unlock_bh(&np->lock);
+		spin_unlock(&np->lock);
 	}
 	sock_put(ndp_to_sk(np));
 	return 0;

@@ -372,6 +372,22 @@ static bool ndp_peer_fits(const struct ndp_sock *np)
 	       ndp_peer_uid(sk) == key->uid && inet_sk_flowi_flags(sk) == key->flags;
 }
 
+/* Not inlined: its key is cleared before anything is looked at. */
+static noinline void ndp_peer_change(struct ndp_sock *np)
+{
+	struct ndp_peer_key key = ndp_peer_key(np);
+	struct ndp_peer *peer, *old = np->peer;
+	struct ndp_net *nn = np->nn;
+
+	peer = ndp_peer_get(nn, &key);
+	if (!peer)
+		return;
+	/* Options look whether there is one, without the lock. */
+	WRITE_ONCE(np->peer, peer);
+	ndp_path_answers_forget(np);
+	ndp_peer_put(nn, old);
+}
+
 /**
  * ndp_peer_follow - the socket may be another user's now, or have another mark or device
  * @np:		connection
@@ -384,20 +400,8 @@ static bool ndp_peer_fits(const struct ndp_sock *np)
  */
 void ndp_peer_follow(struct ndp_sock *np)
 {
-	struct ndp_net *nn = np->nn;
-	struct ndp_peer *peer, *old = np->peer;
-	struct ndp_peer_key key;
-
-	if (likely(ndp_peer_fits(np)))
-		return;
-	key = ndp_peer_key(np);
-	peer = ndp_peer_get(nn, &key);
-	if (!peer)
-		return;
-	/* Options look whether there is one, without the lock. */
-	WRITE_ONCE(np->peer, peer);
-	ndp_path_answers_forget(np);
-	ndp_peer_put(nn, old);
+	if (unlikely(!ndp_peer_fits(np)))
+		ndp_peer_change(np);
 }
 
 /* Peers that are looked at in one RCU read side section. */

@@ -88,7 +88,7 @@ static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
  */
 void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
-	s32 rtt = ndp_rtt_clock(ktime_get_ns()) - cb->first_at;
+	s32 rtt = ndp_rtt_clock(ndp_now(np)) - cb->first_at;
 
 	if (cb->rtx && cb->by_order)
 		ndp_order_wrong(np, cb);

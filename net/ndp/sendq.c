@@ -189,13 +189,13 @@ void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused)
  */
 void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
 {
-	struct rb_node *first;
+	struct rb_node *next = rb_next(&skb->rbnode);
 
 	ndp_tx_unlink(np, skb);
+	if (ndp_tx_cb(skb)->psn == np->snd_una)
+		np->snd_una = next ? ndp_tx_cb(rb_to_skb(next))->psn : np->snd_nxt;
 	rb_erase(&skb->rbnode, &np->txq);
 	np->txq_bytes -= skb->len;
-	first = rb_first(&np->txq);
-	np->snd_una = first ? ndp_tx_cb(rb_to_skb(first))->psn : np->snd_nxt;
 	ndp_wmem_uncharge(np, skb);
 	consume_skb(skb);
 }

@@ -153,6 +153,8 @@ struct ndp_sock {
 	u16			path_mask;
 	/** @peer: paths to the peer and what is known of them */
 	struct ndp_peer		*peer;
+	/** @now: ktime_get_ns() once a packet that is taken in has asked for it, see ndp_now() */
+	u64			now;
 	/** @silent_since: first send since the peer was heard; 0: nothing outstanding */
 	u64			silent_since;
 	/** @stalled_since: first PROBE or NACK since the peer took something, 0: none was */

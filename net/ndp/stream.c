@@ -97,6 +97,9 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 {
 	struct sk_buff *skb;
 
+	/* Only writers fill it, under lock_sock(). */
+	if (skb_queue_empty_lockless(&np->sendq))
+		return NULL;
 	spin_lock_bh(&np->lock);
 	skb = skb_peek_tail(&np->sendq);
 	if (skb && skb->len < np->mss &&
@@ -596,6 +599,8 @@ int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		if (n) {
 			copied += n;
 			len -= n;
+			if (copied >= target && skb_queue_empty_lockless(&sk->sk_receive_queue))
+				break;
 			continue;
 		}
 		if (copied >= target)

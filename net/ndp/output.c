@@ -43,6 +43,9 @@ void ndp_tasklet(struct tasklet_struct *t)
 	spin_lock(&np->lock);
 	/* Under the lock: who waits for it must not schedule a tasklet that still runs here. */
 	clear_bit(0, &np->tasklet_queued);
+	if (np->wake_later && ndp_readable(np))
+		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
+	np->wake_later = false;
 	ndp_ack_flush(np);
 	WRITE_ONCE(np->throttled, false);
 	ndp_output(np);

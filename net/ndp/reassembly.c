@@ -151,6 +151,8 @@ static void ndp_rcv_end(struct ndp_sock *np)
  */
 void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
+	/* The reader has been told, and is told again when this softirq has taken all in. */
+	bool later = test_bit(0, &np->tasklet_queued) && ndp_readable(np);
 	struct sock *sk = ndp_to_sk(np);
 	struct rb_node *node;
 
@@ -174,6 +176,8 @@ void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 	}
 	if (np->rcv_fin)
 		ndp_rcv_end(np);
-	if (ndp_readable(np))
+	if (later)
+		np->wake_later = true;
+	else if (ndp_readable(np))
 		sk->sk_data_ready(sk);
 }

@@ -147,6 +147,8 @@ struct ndp_sock {
 	bool			acceptor;
 	/** @told_open: an event was due when it began, and is when it ends (event.c) */
 	bool			told_open;
+	/** @wake_later: the tasklet tells the reader that there is more */
+	bool			wake_later;
 	/** @answered: the peer was heard */
 	bool			answered;
 	/** @path_mask: what path numbers are masked with on the wire, random at the acceptor */

@@ -276,6 +276,36 @@ TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
 }
 
+/*
+ * The acceptor closes first, and the initiator a little later: its last ACK shortens the
+ * acceptor's tombstone, which would have lived long.  However often that happens, those whose
+ * time is over go.
+ */
+TEST_F_TIMEOUT(bounds, tombstones_go_in_time, 400)
+{
+	int l, s, a, id, i;
+
+	if (!virtual_time())
+		SKIP(return, "time is not virtual");
+	l = listening(8);
+	ASSERT_LE(0, l);
+	ASSERT_TRUE(wait_for_stat("Tombstones", 0, 100));
+	for (i = 0; i < 100; i++) {
+		s = connect_and_send(i);
+		a = let_in(l, &id);
+		ASSERT_LE(0, a);
+		close(a);
+		usleep(10000);
+		close(s);
+		usleep(90000);
+	}
+	/* Of the last two seconds, and of the time that the reaper takes. */
+	EXPECT_GT(40, stat_of(FAR, "Tombstones"));
+	EXPECT_LT(10, stat_of(FAR, "Tombstones"));
+	close(l);
+	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
+}
+
 /* One that is sent from another address of the near end. */
 static int connect_from(int host, int id)
 {

@@ -597,4 +597,93 @@ TEST_F(dribble, out_of_window)
 	EXPECT_EQ(before, stat_of(NEAR, "MemBytes"));
 }
 
+#define BULK	20000		/* bytes of payload */
+
+/* A fragment of @len bytes, @at in all that IP carries, to the end that @head goes to. */
+static void arrive_fragment(const struct packet *head, const __u8 *data, int at, int len,
+			    bool more)
+{
+	struct packet p = *head;
+	struct ip6_hdr *ip6 = (void *)p.data;
+	struct iphdr *ip = (void *)p.data;
+	struct ip6_frag *frag = (void *)(ip6 + 1);
+
+	p.len = ip_len(&p);
+	if (is_ip6(&p)) {
+		*frag = (struct ip6_frag){ .ip6f_nxt = IPPROTO_UDP,
+					   .ip6f_offlg = htons(at | more), .ip6f_ident = 4711 };
+		ip6->ip6_nxt = IPPROTO_FRAGMENT;
+		ip6->ip6_plen = htons(sizeof(*frag) + len);
+		p.len += sizeof(*frag);
+	} else {
+		ip->id = htons(4711);
+		ip->frag_off = htons(at / 8 | (more ? IP_MF : 0));
+		ip->tot_len = htons(p.len + len);
+		seal_ip(&p);
+	}
+	memcpy(p.data + p.len, data + at, len);
+	p.len += len;
+	arrive(&p);
+}
+
+/* The connection's second packet of DATA, whole, of so many bytes as IP alone can carry. */
+static void arrive_in_fragments(const struct packet *opening)
+{
+	static __u8 data[sizeof(struct udphdr) + HDR_LEN + CRC_LEN + BULK];
+	const int step = 1400;		/* a multiple of 8 */
+	__u8 *crc = data + sizeof(struct udphdr) + HDR_LEN, *payload = crc + CRC_LEN;
+	struct packet p = *opening;
+	__u32 sum;
+	int i;
+
+	make_data(&p, 1, 0);
+	ndp_of(&p)->len = htons(BULK);
+	seal(&p);
+	udp_of(&p)->len = htons(sizeof(data));
+	memcpy(data, udp_of(&p), sizeof(struct udphdr) + HDR_LEN);
+	for (i = 0; i < BULK; i++)
+		payload[i] = byte_at(i + 1);
+	sum = htonl(crc32c(payload, BULK));
+	memcpy(crc, &sum, sizeof(sum));
+	for (i = 0; i < (int)sizeof(data); i += step) {
+		bool more = i + step < (int)sizeof(data);
+
+		arrive_fragment(&p, data, i, more ? step : (int)sizeof(data) - i, more);
+	}
+}
+
+/* What is taken for the size of the peer's packets: pulls are charged as much. */
+static unsigned int packet_size_of(int s)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	return getsockopt(s, IPPROTO_TCP, TCP_INFO, &info, &len) ? 0 : info.tcpi_rcv_mss;
+}
+
+/* What IP has put together counts as what it holds, and not as a packet of that size. */
+TEST_F(dribble, in_fragments)
+{
+	unsigned int before = packet_size_of(self->fd);
+	static char buf[2 * BULK];
+	int i, n = 0, got;
+
+	EXPECT_LT(0, before);
+	EXPECT_GT(MTU, before);
+	arrive_in_fragments(&self->opening);
+	settle();
+	EXPECT_EQ(1 + BULK, info_of(self->fd).bytes_received);
+	EXPECT_EQ(before, packet_size_of(self->fd));
+	got = recv(self->fd, buf, sizeof(buf), 0);
+	EXPECT_EQ(1 + BULK, got);
+	for (i = 0; i < got; i++)
+		n += buf[i] == byte_at(i);
+	EXPECT_EQ(got, n);
+	/* The packets behind it are taken as ever. */
+	drop_by_drop(&self->opening, 2);
+	settle();
+	EXPECT_EQ(2 + BULK, info_of(self->fd).bytes_received);
+	EXPECT_EQ(before, packet_size_of(self->fd));
+}
+
 TEST_HARNESS_MAIN

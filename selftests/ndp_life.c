@@ -453,6 +453,148 @@ TEST_F_TIMEOUT(life, threads_at_one_socket, 400)
 	close(l);
 }
 
+/* A thread that waits in a call, while another connects its socket to another peer */
+
+struct waiter {
+	pthread_t	thread;
+	int		fd;
+	bool		writes;		/* or reads */
+	atomic_int	tid;
+	ssize_t		n;		/* what the call returned, and its errno */
+	int		error;
+};
+
+static void *wait_in_a_call(void *arg)
+{
+	static char data[1 << 22];
+	struct waiter *w = arg;
+
+	if (w->writes)
+		memset(data, 'w', sizeof(data));
+	w->tid = gettid();
+	w->n = w->writes ? send(w->fd, data, sizeof(data), MSG_NOSIGNAL) :
+			   recv(w->fd, data, sizeof(data), 0);
+	w->error = errno;
+	return NULL;
+}
+
+static char state_of_thread(int tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (file) {
+		if (fscanf(file, "%*d %*s %c", &state) != 1)
+			state = 0;
+		fclose(file);
+	}
+	return state;
+}
+
+/* Return: it waits, on the processor that this thread stays on. */
+static bool begin_waiting(struct waiter *w)
+{
+	cpu_set_t set;
+	int i;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set) ||
+	    pthread_create(&w->thread, NULL, wait_in_a_call, w))
+		return false;
+	/* Once it has told its number it sleeps nowhere else. */
+	for (i = 0; i < patience(20) * 100; i++) {
+		if (w->tid && state_of_thread(w->tid) == 'S')
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/*
+ * Who waits at the socket does not run before it is connected to the next peer and has sent
+ * @id there: by then the first connection's error is forgotten.
+ */
+static bool move_to_next_peer(int s, int id)
+{
+	struct sched_param first = { .sched_priority = 1 }, as_ever = { 0 };
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool ok;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		return false;
+	ok = !connect(s, &none, sizeof(none));
+	/* The error is taken here, so that connect() need not forget it. */
+	get_int(s, SOL_SOCKET, SO_ERROR);
+	ok = ok && !connect_to(s, port) && send(s, &id, sizeof(id), MSG_NOSIGNAL) == sizeof(id);
+	sched_setscheduler(0, SCHED_OTHER, &as_ever);
+	return ok;
+}
+
+/* Not one byte that was meant for a peer goes to another. */
+TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
+{
+	int l = listening(4), s = connect_and_send(1), next, a[2], id = 0;
+	struct waiter w = { .fd = s, .writes = true };
+	char data[4096];
+
+	a[0] = let_in(l, &id);
+	ASSERT_GE(a[0], 0);
+	ASSERT_GT(fill_up(s), 0);
+	ASSERT_TRUE(begin_waiting(&w));
+	port++;
+	next = listening(4);
+	ASSERT_GE(next, 0);
+	ASSERT_TRUE(move_to_next_peer(s, 2));
+	a[1] = let_in(next, &id);
+	ASSERT_GE(a[1], 0);
+	EXPECT_EQ(id, 2);
+	/* A writer that went on there ends. */
+	shutdown(s, SHUT_WR);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(w.n, -1);
+	EXPECT_EQ(w.error, EPIPE);
+	EXPECT_EQ(recv(a[1], data, sizeof(data), 0), 0);
+	close(s);
+	close(a[0]);
+	close(a[1]);
+	close(l);
+	close(next);
+}
+
+TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
+{
+	int l = listening(4), s = connect_and_send(1), next, a[2], id = 0;
+	struct waiter w = { .fd = s };
+	char data[16] = "";
+
+	a[0] = let_in(l, &id);
+	ASSERT_GE(a[0], 0);
+	ASSERT_TRUE(begin_waiting(&w));
+	port++;
+	next = listening(4);
+	ASSERT_GE(next, 0);
+	ASSERT_TRUE(move_to_next_peer(s, 2));
+	a[1] = let_in(next, &id);
+	ASSERT_GE(a[1], 0);
+	EXPECT_EQ(id, 2);
+	EXPECT_EQ(send(a[1], "second", 6, MSG_NOSIGNAL), 6);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(w.n, -1);
+	EXPECT_EQ(w.error, EPIPE);
+	/* The message is for who asks now. */
+	EXPECT_TRUE(until(s, POLLIN));
+	EXPECT_EQ(recv(s, data, sizeof(data), MSG_DONTWAIT), 6);
+	EXPECT_STREQ(data, "second");
+	close(s);
+	close(a[0]);
+	close(a[1]);
+	close(l);
+	close(next);
+}
+
 /* Namespaces that die with all that is in them */
 
 static void live_in_a_namespace(bool ip6)

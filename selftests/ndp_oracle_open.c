@@ -599,6 +599,24 @@ CASE(connected_again)
 	}
 }
 
+/* The error that connect() to AF_UNSPEC leaves is no error of the next connection. */
+CASE(connected_at_once_again)
+{
+	char byte;
+	int i;
+
+	pair();
+	for (i = 0; i < 3; i++) {
+		CALL(disconnect(client));
+		CALL(connect_to(client, port));
+		CALL(send(client, "x", 1, 0));
+		let_in(listener);
+		CALL(recv(client, &byte, 1, 0));
+		CALL(get_int(client, SOL_SOCKET, SO_ERROR));
+		EVENTS(client);
+	}
+}
+
 CASE(accepted_connects)
 {
 	char byte;

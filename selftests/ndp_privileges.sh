@@ -13,7 +13,7 @@ require_module ndp sch_ndp netwire
 require_program setpriv unshare python3
 mapfile -t sysctls < <(find /proc/sys/net/ndp -type f -perm -200 -printf '%f\n' | sort)
 [ ${#sysctls[@]} -ge 14 ] || die "sysctls are missing: ${sysctls[*]}"
-tap_plan $((41 + 4 * (6 + ${#sysctls[@]})))
+tap_plan $((44 + 4 * (6 + ${#sysctls[@]})))
 
 as_root() { in_ns "$H1" "$@"; }
 # as_user COMMAND...: in H0, without any capability
@@ -122,3 +122,28 @@ for who in as_root as_user as_stranger; do
 	$verb "send what it likes" $who ndp_forge open 10.0.0.2 5000
 done
 is "as_owner may: set SO_MARK" "$(as_owner bash -c 'sockopt 1 36 1')" ok
+
+# Whose mark it is: root's of H0, which has a connection of that mark.
+marked() {
+	python3 -SE -c '
+import socket, sys, time
+ndp = socket.socket(22, socket.SOCK_STREAM)
+ndp.setsockopt(socket.SOL_SOCKET, 36, 4711)
+named = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, ndp.fileno())
+named.connect((sys.argv[1], 5000))
+print("connected", flush=True)
+time.sleep(100000)' "$@"
+}
+export -f marked
+# shows_mark WHO...: "mark" or "no mark" of the peer that is shown, or nothing
+shows_mark() {
+	"$@" ndp path live | awk '/^10\.0\.0\.2 from/ {
+		print / mark 4711( |$)/ ? "mark" : "no mark" }' | sort -u
+}
+
+serve "$H1" 5000
+background in_ns "$H0" bash -c "marked ${ADDRESS[1]}" >"$TMP/marked" 2>&1
+wait_for 20 grep -q connected "$TMP/marked" || die "not connected: $(cat "$TMP/marked")"
+is "root may: see marks of sockets" "$(shows_mark in_ns "$H0")" mark
+is "as_user may not: see marks of sockets" "$(shows_mark as_user)" "no mark"
+is "as_stranger may not: see marks of sockets" "$(shows_mark as_stranger)" "no mark"

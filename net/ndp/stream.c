@@ -350,13 +350,12 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (err)
 			break;
 		n = ndp_send_segments(np, msg, batch);
-		if (n == -ENOBUFS) {
+		if (n == -ENOBUFS)
 			err = ndp_send_sleep(sk, &timeo);
-		} else if (n < 0) {
+		else if (n < 0)
 			err = n;
-		} else {
+		else
 			copied += n;
-		}
 	}
 	if (err && copied) {
 		/* A partial write ends here, and the application may never write again. */

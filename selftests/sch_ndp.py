@@ -32,6 +32,7 @@ import time
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 SOL_UDP, UDP_SEGMENT = 17, 103
+SO_MAX_PACING_RATE = 47
 DATA, TRIMMED, CONTROL = 3, 7, 11
 BOUNCED = 0x20
 PORT = 13141
@@ -40,7 +41,7 @@ HELD, OPEN = "1kbit", "1gbit"
 VIRTUAL = os.path.exists("/proc/exitcode")
 
 # Results there will be
-PLAN = 89
+PLAN = 90
 
 libc = ctypes.CDLL(None, use_errno=True)
 tag = "%d" % os.getpid()
@@ -591,6 +592,50 @@ class Test:
         got = [f for f in self.at_d.read(count=13) if f[23] == 17]
         compare("host: the rest whole", got, [p.whole() for p in packets[:9]])
 
+    def paced(self):
+        """Who sends next to nothing, by its own pacing rate, acknowledges in time."""
+        fresh("mode host")
+        release()
+        listener = inside(D, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+        listener.bind((ADDR_D, 7001))
+        listener.listen(1)
+        client = inside(R, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+        client.settimeout(60)
+        client.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # Reset when closed: an end that is paced would hold the namespace.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.connect((ADDR_D, 7001))
+        server, _ = listener.accept()
+        # The first ten segments are not paced, the next one is 1000 s long.
+        for size in [1] * 10 + [1000]:
+            client.sendall(bytes(size))
+            while size:
+                size -= len(server.recv(size))
+        server.settimeout(60)
+        sent, got = random.randbytes(1 << 20), b""
+
+        def work():
+            try:
+                server.sendall(sent)
+            except OSError:
+                # Nobody has acknowledged it.
+                pass
+
+        writer = threading.Thread(target=work)
+        writer.start()
+        try:
+            while len(got) < len(sent):
+                got += client.recv(1 << 16)
+        except socket.timeout:
+            pass
+        x = qdisc()
+        client.close()
+        writer.join()
+        server.close()
+        listener.close()
+        check("host: a socket paced to 1 byte/s acknowledges in time", got == sent and not x["drop_other"], (len(got), x))
+
     def unprivileged_control(self, count):
         """Small packets with control's code point, from a user of R without privileges."""
         def flood():
@@ -712,7 +757,7 @@ def test_all():
     t = Test()
     for limit in (1, 2, 8):
         t.overload(limit)
-    for part in (t.order, t.bounce, t.classes, t.raw, t.shares, t.ecn, t.gso, t.host, t.not_starved, t.change, t.death):
+    for part in (t.order, t.bounce, t.classes, t.raw, t.shares, t.ecn, t.gso, t.host, t.paced, t.not_starved, t.change, t.death):
         part()
 
 

@@ -149,12 +149,12 @@ enum ndpq_class ndpq_classify(struct sk_buff *skb, const struct ndpq_params *p,
 int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p);
 int ndpq_turn_around(struct sk_buff *skb, const struct ndpq_params *p);
 
-struct ndpq_flows *ndpq_flows_create(void);
+struct ndpq_flows *ndpq_flows_create(const struct ndpq_params *p);
 void ndpq_flows_destroy(struct ndpq_flows *fs);
 void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
 		    enum ndpq_class class, const struct ndpq_view *v, int quantum);
 u64 ndpq_flows_wake(const struct ndpq_flows *fs);
-struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, bool flush,
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, u64 now,
 				enum ndpq_class *class);
 
 #endif /* _SCH_NDP_H */

@@ -11,7 +11,9 @@
  * A packet may say when it departs, at the earliest (EDT, skb->tstamp): paced transports
  * and TCP do.  Its flow waits until then and the others go on, as with sch_fq.  Of
  * datagrams anyone may say it (SO_TXTIME), and could fill the port with what waits: theirs
- * is ignored.
+ * is ignored.  A user's own pacing rate (SO_MAX_PACING_RATE) puts a TCP socket's
+ * acknowledgments minutes off: a time beyond NDP_HORIZON is ignored as well, and other
+ * traffic that waits for its time takes half of the limit at most, or it goes at once.
  *
  * Flows share buckets if they hash alike; with 1024 buckets and the few dozen
  * flows that are active at a time on a host that is rare, and costs fairness
@@ -26,23 +28,38 @@
 
 #define NDP_FLOW_BITS		10
 
+/* NDP's own transports look ahead by NDP_RTO_MAX, 200 ms, at most. */
+#define NDP_HORIZON		NSEC_PER_SEC
+
+/**
+ * struct ndpq_flow - packets of a socket
+ * @active:	in ndpq_flows.active or ndpq_flows.waiting
+ * @queue:	they
+ * @deficit:	bytes that it may still send
+ * @parked:	its packets count in ndpq_flows.parked
+ */
 struct ndpq_flow {
 	struct list_head	active;
 	struct sk_buff_head	queue;
 	int			deficit;
+	bool			parked;
 };
 
 /**
  * struct ndpq_flows - flows of a port in host mode
+ * @p:		parameters of the port
  * @active:	those with packets, next one first
  * @waiting:	those whose first packet may not depart yet
  * @wake:	when the first of these may, ktime_get_ns()
+ * @parked:	packets in those of @waiting whose first one is other traffic
  * @flow:	all of them
  */
 struct ndpq_flows {
+	const struct ndpq_params *p;
 	struct list_head	active;
 	struct list_head	waiting;
 	u64			wake;
+	u32			parked;
 	struct ndpq_flow	flow[1 << NDP_FLOW_BITS];
 };
 
@@ -50,6 +67,12 @@ struct ndpq_flows {
 struct ndpq_flow_cb {
 	u8	class;
 };
+
+/* Packets of other traffic that may wait for their time. */
+static u32 ndpq_park_limit(const struct ndpq_flows *fs)
+{
+	return fs->p->other_limit / 2;
+}
 
 static struct ndpq_flow_cb *ndpq_flow_cb(const struct sk_buff *skb)
 {
@@ -59,16 +82,18 @@ static struct ndpq_flow_cb *ndpq_flow_cb(const struct sk_buff *skb)
 
 /**
  * ndpq_flows_create() - make the flows of a port
+ * @p:	parameters of the port
  *
  * Return: NULL for want of memory.
  */
-struct ndpq_flows *ndpq_flows_create(void)
+struct ndpq_flows *ndpq_flows_create(const struct ndpq_params *p)
 {
 	struct ndpq_flows *fs = kvzalloc(sizeof(*fs), GFP_KERNEL);
 	int i;
 
 	if (!fs)
 		return NULL;
+	fs->p = p;
 	INIT_LIST_HEAD(&fs->active);
 	INIT_LIST_HEAD(&fs->waiting);
 	for (i = 0; i < ARRAY_SIZE(fs->flow); i++) {
@@ -102,6 +127,15 @@ static u32 ndpq_flow_hash(struct sk_buff *skb, enum ndpq_class class,
 	return hash_32(skb_get_hash(skb), NDP_FLOW_BITS);
 }
 
+/* A flow that waits goes on. */
+static void ndpq_flow_wake(struct ndpq_flows *fs, struct ndpq_flow *f)
+{
+	if (f->parked)
+		fs->parked -= skb_queue_len(&f->queue);
+	f->parked = false;
+	list_move_tail(&f->active, &fs->active);
+}
+
 /**
  * ndpq_flows_add() - append a packet to its flow
  * @fs:		flows
@@ -117,9 +151,12 @@ void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
 
 	ndpq_flow_cb(skb)->class = class;
 	__skb_queue_tail(&f->queue, skb);
+	fs->parked += f->parked;
 	if (list_empty(&f->active)) {
 		f->deficit = quantum;
 		list_add_tail(&f->active, &fs->active);
+	} else if (f->parked && fs->parked > ndpq_park_limit(fs)) {
+		ndpq_flow_wake(fs, f);
 	}
 }
 
@@ -135,12 +172,19 @@ static u64 ndpq_departure(const struct sk_buff *skb)
 }
 
 /* Put a flow aside if its first packet may not depart yet. */
-static bool ndpq_flow_waits(struct ndpq_flows *fs, struct ndpq_flow *f)
+static bool ndpq_flow_waits(struct ndpq_flows *fs, struct ndpq_flow *f, u64 now)
 {
-	u64 at = ndpq_departure(skb_peek(&f->queue));
+	const struct sk_buff *skb = skb_peek(&f->queue);
+	bool other = ndpq_flow_cb(skb)->class != NDP_CLASS_DATA;
+	u64 at = ndpq_departure(skb);
 
-	if (!at || at <= ktime_get_ns())
+	if (at <= now || at - now > NDP_HORIZON)
 		return false;
+	if (other && fs->parked + skb_queue_len(&f->queue) > ndpq_park_limit(fs))
+		return false;
+	if (other)
+		fs->parked += skb_queue_len(&f->queue);
+	f->parked = other;
 	if (list_empty(&fs->waiting) || at < fs->wake)
 		fs->wake = at;
 	list_move_tail(&f->active, &fs->waiting);
@@ -162,19 +206,20 @@ u64 ndpq_flows_wake(const struct ndpq_flows *fs)
  * ndpq_flows_next() - take the packet that is next to be sent
  * @fs:		flows
  * @quantum:	bytes a flow may send per round
- * @flush:	whether it may depart or not
+ * @now:	ktime_get_ns(); U64_MAX: all may depart
  * @class:	what was given to ndpq_flows_add()
  *
  * Return: NULL if there is none.
  */
-struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, bool flush,
+struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, u64 now,
 				enum ndpq_class *class)
 {
-	struct ndpq_flow *f;
+	struct ndpq_flow *f, *next;
 	struct sk_buff *skb;
 
-	if (!list_empty(&fs->waiting) && (flush || fs->wake <= ktime_get_ns()))
-		list_splice_tail_init(&fs->waiting, &fs->active);
+	if (fs->wake <= now)
+		list_for_each_entry_safe(f, next, &fs->waiting, active)
+			ndpq_flow_wake(fs, f);
 	for (;;) {
 		f = list_first_entry_or_null(&fs->active, struct ndpq_flow,
 					     active);
@@ -183,7 +228,7 @@ struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, bool flush,
 		if (f->deficit <= 0) {
 			f->deficit += quantum;
 			list_move_tail(&f->active, &fs->active);
-		} else if (flush || !ndpq_flow_waits(fs, f)) {
+		} else if (!ndpq_flow_waits(fs, f, now)) {
 			break;
 		}
 	}

@@ -481,7 +481,7 @@ static struct sk_buff *ndpq_dequeue_host(struct Qdisc *sch)
 
 	if (ndpq_headers_turn(q, q->data_len + q->other_len))
 		return ndpq_take_header(sch);
-	skb = ndpq_flows_next(q->flows, ndpq_quantum(sch), false, &class);
+	skb = ndpq_flows_next(q->flows, ndpq_quantum(sch), ktime_get_ns(), &class);
 	if (!skb && !skb_queue_empty(&q->hdr))
 		return ndpq_take_header(sch);
 	if (!skb) {
@@ -549,7 +549,7 @@ static void ndpq_reset(struct Qdisc *sch)
 	struct sk_buff *skb;
 
 	__qdisc_qstats_drop(sch, ndpq_len(q));
-	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, true, &class)))
+	while (q->flows && (skb = ndpq_flows_next(q->flows, 1 << 16, U64_MAX, &class)))
 		ndpq_reset_one(sch, skb, class == NDP_CLASS_DATA ? NDP_DROP_DATA : NDP_DROP_OTHER);
 	while ((skb = __skb_dequeue(&q->data)))
 		ndpq_reset_one(sch, skb, NDP_DROP_DATA);
@@ -770,7 +770,7 @@ static int ndpq_init_mode(struct ndpq_sched *q, struct nlattr *opt,
 	}
 	ndpq_defaults(&q->p, mode);
 	if (mode == TCA_NDP_MODE_HOST) {
-		q->flows = ndpq_flows_create();
+		q->flows = ndpq_flows_create(&q->p);
 		if (!q->flows)
 			return -ENOMEM;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: headers and data of a trimming port, weighted round robin (section 3.1).
+ * KUnit: headers and data of a trimming port, weighted round robin (section 3.1); packets of a
+ * host that wait for their time.
  */
 #include <kunit/test.h>
 #include "sch_ndp_main.c"
@@ -76,10 +77,109 @@ static void ndpq_wrr_test_alone(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ndpq_wrr_test_take(test, sch));
 }
 
+#define NDPQ_DEPART_TEST_NOW	(1000 * NSEC_PER_SEC)
+
+static struct ndpq_flows *ndpq_depart_test_flows(struct kunit *test, u32 other_limit)
+{
+	struct ndpq_params *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+	struct ndpq_flows *fs;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->other_limit = other_limit;
+	fs = ndpq_flows_create(p);
+	KUNIT_ASSERT_NOT_NULL(test, fs);
+	return fs;
+}
+
+static struct sock *ndpq_depart_test_socks(struct kunit *test, int n)
+{
+	struct sock *sk = kunit_kcalloc(test, n, sizeof(*sk), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	for (i = 0; i < n; i++) {
+		sk[i].sk_type = SOCK_STREAM;
+		sk[i].sk_state = TCP_ESTABLISHED;
+	}
+	return sk;
+}
+
+static void ndpq_depart_test_add(struct kunit *test, struct ndpq_flows *fs, struct sock *sk, u64 at)
+{
+	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+	struct ndpq_view view = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->sk = sk;
+	skb->tstamp = ns_to_ktime(at);
+	qdisc_skb_cb(skb)->pkt_len = 78;
+	ndpq_flows_add(fs, skb, NDP_CLASS_OTHER, &view, 1514);
+}
+
+/* How many may depart? */
+static int ndpq_depart_test_take(struct ndpq_flows *fs, u64 now)
+{
+	enum ndpq_class class;
+	struct sk_buff *skb;
+	int n = 0;
+
+	while ((skb = ndpq_flows_next(fs, 1514, now, &class))) {
+		skb->sk = NULL;
+		kfree_skb(skb);
+		n++;
+	}
+	return n;
+}
+
+/* Who says that it departs in minutes departs at once. */
+static void ndpq_depart_test_horizon(struct kunit *test)
+{
+	const u64 now = NDPQ_DEPART_TEST_NOW, soon = now + NSEC_PER_SEC / 5;
+	struct ndpq_flows *fs = ndpq_depart_test_flows(test, 1000);
+	struct sock *sk = ndpq_depart_test_socks(test, 1);
+
+	ndpq_depart_test_add(test, fs, sk, now + 600 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 1);
+	ndpq_depart_test_add(test, fs, sk, soon);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 0);
+	KUNIT_EXPECT_EQ(test, ndpq_flows_wake(fs), soon);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon - 1), 0);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon), 1);
+	ndpq_flows_destroy(fs);
+}
+
+/* However many sockets want to wait, half of the limit is left for others. */
+static void ndpq_depart_test_many(struct kunit *test)
+{
+	const u64 now = NDPQ_DEPART_TEST_NOW, soon = now + NSEC_PER_SEC / 2;
+	struct ndpq_flows *fs = ndpq_depart_test_flows(test, 16);
+	struct sock *sk = ndpq_depart_test_socks(test, 8);
+	int i;
+
+	for (i = 0; i < 32; i++)
+		ndpq_depart_test_add(test, fs, &sk[i % 8], soon);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 24);
+	/* To one that waits, or to one that does not */
+	for (i = 0; i < 8; i++) {
+		ndpq_depart_test_add(test, fs, &sk[i], soon);
+		KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 1);
+	}
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon), 8);
+	KUNIT_EXPECT_EQ(test, ndpq_flows_wake(fs), 0);
+	/* As many may wait again. */
+	for (i = 0; i < 8; i++)
+		ndpq_depart_test_add(test, fs, &sk[i], soon + 1);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon), 0);
+	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, U64_MAX), 8);
+	ndpq_flows_destroy(fs);
+}
+
 static struct kunit_case ndpq_wrr_cases[] = {
 	KUNIT_CASE(ndpq_wrr_test_both),
 	KUNIT_CASE(ndpq_wrr_test_weight),
 	KUNIT_CASE(ndpq_wrr_test_alone),
+	KUNIT_CASE(ndpq_depart_test_horizon),
+	KUNIT_CASE(ndpq_depart_test_many),
 	{}
 };
 

@@ -12,7 +12,8 @@
  * Sending.  Frames are the guest's, who may lie: what the device says about its features
  * makes the core verify the headers of each GSO packet (no NETIF_F_GSO_ROBUST) and cut
  * those of types that nobody needs.  What is longer than the MTU is dropped here, which
- * for GSO packets, whose segments are cut beyond a wire, nobody else looks at.
+ * for GSO packets, whose segments are cut beyond a wire, nobody else looks at.  So is one
+ * whose segments are so many that cutting it would take some hundred times its memory.
  *
  * Receiving.  NAPI takes a frame, cuts it if the queue does not carry it whole (the
  * library BUG()s on types that virtio does not know), and puts the parts into the ring.
@@ -42,11 +43,20 @@
 #define ZVTAP_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | \
 			 NETIF_F_GSO_SOFTWARE | NETIF_F_HW_VLAN_CTAG_TX)
 
+/*
+ * Segments of a GSO packet.  UDP's are 128 at most; of TCP's least MSS, 48, of which 12 may be a
+ * time stamp, a packet of IP has 1820.
+ */
+#define ZVTAP_SEGMENTS	2048U
+
 static bool zvtap_fits(const struct net_device *dev, const struct sk_buff *skb)
 {
 	unsigned int most = READ_ONCE(dev->mtu) + ETH_HLEN + VLAN_HLEN;
 
-	return skb_is_gso(skb) ? skb_gso_validate_mac_len(skb, most) : skb->len <= most;
+	if (!skb_is_gso(skb))
+		return skb->len <= most;
+	return skb->len <= skb_shinfo(skb)->gso_size * ZVTAP_SEGMENTS &&
+	       skb_gso_validate_mac_len(skb, most);
 }
 
 static netdev_tx_t zvtap_xmit(struct sk_buff *skb, struct net_device *dev)

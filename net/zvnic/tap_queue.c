@@ -15,7 +15,7 @@
  * sets a send buffer without limit, by which vhost also sends frames that belong to no
  * socket.  So the buffer is cut back to ZVTAP_SNDBUF when the queue opens, when the guest's
  * offloads are set, which follows after QEMU's setting, and with each frame; and frames
- * without a socket are charged here.  Nothing of it drops a frame.
+ * without a socket are charged here.  Nothing of it drops a frame but ZVTAP_UNPAID.
  *
  * Life.  A struct zvtap_queue is made when the descriptor opens and refers to the tap
  * library's queue, whose ring holds frames with our destructor.  The library tells nobody
@@ -46,6 +46,13 @@
 
 /* What a queue may have on its way: below a switch's share for one output by default */
 #define ZVTAP_SNDBUF	(256 << 10)
+
+/*
+ * Memory that frames without a socket may take, for each queue.  A queue that waits for room as it
+ * shall has sent vhost's batch, or the fragments of one datagram, which are less.  But a guest may
+ * say that a datagram's fragments have a byte each, and they exist before anybody can wait.
+ */
+#define ZVTAP_UNPAID	(2 * ZVTAP_SNDBUF)
 
 #define ZVTAP_LOOK	(HZ / 10)
 
@@ -129,7 +136,7 @@ void zvtap_clamp_all(struct zvtap *v)
  * has no business here: the device is the guest's.
  *
  * Context: RCU.
- * Return: whether it is a guest's frame.
+ * Return: whether it is a guest's frame, and there is room for it.
  */
 bool zvtap_charge(struct zvtap *v, struct sk_buff *skb)
 {
@@ -143,7 +150,7 @@ bool zvtap_charge(struct zvtap *v, struct sk_buff *skb)
 	}
 	/* By vhost without limit, or a part of a larger one that was charged. */
 	q = rcu_dereference(v->tap.taps[0]);
-	if (!q)
+	if (!q || sk_wmem_alloc_get(&q->sk) > max(READ_ONCE(v->tap.numvtaps), 1) * ZVTAP_UNPAID)
 		return false;
 	zvtap_clamp_all(v);
 	skb_set_owner_w(skb, &q->sk);

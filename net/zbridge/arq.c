@@ -39,8 +39,8 @@
 #define ZBR_ASK_EACH	64U
 
 /*
- * NACKs in answer to one question, and frames that are looked at for it; what else is missing is
- * found by the next.
+ * NACKs in answer to one question, and frames that are looked at for it, or for a NACK; what else
+ * is missing is found by the next.
  */
 #define ZBR_NACKS	16
 #define ZBR_LOOKS	1024
@@ -237,15 +237,21 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
  * @seq:	the first one
  * @count:	how many
  *
- * The last of them asks whether they have come.
+ * The last of them asks whether they have come.  The first frame that is missing anywhere is the
+ * first one that is not acknowledged, so one that is too far from it for now gets its turn.
  */
 void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
 {
 	u64 now = ktime_get_ns(), rtt = flow->min_rtt ?: jiffies_to_nsecs(ZBR_RTO);
 	struct sk_buff *skb, *last = NULL;
+	u32 end = seq + count, looked = 0;
 
+	/* Nobody lacks what was never sent. */
+	if (end - flow->una > flow->next - flow->una || count > flow->window)
+		return;
 	skb_queue_walk(&flow->unacked, skb) {
-		if (!zbr_before(zbr_cb(skb)->seq, seq + count) || zbr_nic_is_full(flow))
+		if (!zbr_before(zbr_cb(skb)->seq, end) || zbr_nic_is_full(flow) ||
+		    looked++ == ZBR_LOOKS)
 			break;
 		if (zbr_before(zbr_cb(skb)->seq, seq) || now - zbr_cb(skb)->sent < rtt)
 			continue;

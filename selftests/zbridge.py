@@ -1018,6 +1018,62 @@ def within():
     end()
 
 
+def upon():
+    """A device upon the tunnel is a port of the same switch: what leaves the tunnel does not go back into it."""
+    pair((0, "A"), (1, "B"), fabric=False)
+    ip("A", "link add link zf0 name v10 type vlan id 10")
+    ip("A", "link set v10 master zs0 up")
+    wait_for_carrier(names["A"], "v10")
+    sink = Sink("C0")
+    flow = Datagrams("C1", "10.0.0.255", total=50, pace=0.001).start()
+    flow.finish()
+    arrive("upon", [sink], [flow], {"A drop_full": 50})
+    sink.finish()
+    end()
+
+
+def far():
+    """NACKs that make a host look at more frames than it has to"""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True, options="buffer 4096")
+    cut, seen = [False], []
+    macs = bytes.fromhex((mac(0) + mac(1)).replace(":", ""))
+
+    def say_as_b(kind, seq, count):
+        relay.send(0, frame_to("A", packet(kind, seen[0].by, seen[0].to, seq & 0xffffffff, seen[0].seq,
+                                           macs + struct.pack("!I", count))))
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if not cut[0] or x.kind is None:
+            return [(0, frame)]
+        if from_a and x.kind == DATA:
+            seen.append(x)
+        # B lives, and has nothing.
+        if from_a and (x.kind == ASK or x.flags & 1):
+            say_as_b(ACK, 0, 0)
+        return []
+
+    relay, sinks = watched(judge, "far", 1)
+    cut[0] = True
+    flow = flow_of(0, 1, total=3000, size=20).start()
+    flow.finish()
+    wait_until(lambda: len(seen) == 3000, "all were sent once")
+    time.sleep(0.1)
+    for what, seq, count, again in (("one far behind the first", 2000, 1, 0), ("more than there are", 2, 3500, 0),
+                                    ("more than there can be", 2, 1 << 31, 0), ("old ones", -100, 50, 0),
+                                    ("the first ones", 0, 2, 2), ("one at hand", 1000, 1, 1)):
+        resent, nacks = zf("A")["resent"], zf("A")["nacks_in"]
+        say_as_b(NACK, seen[0].seq + seq, count)
+        wait_until(lambda: zf("A")["nacks_in"] == nacks + 1, "the NACK has come")
+        same("far: %s: so many are sent again" % what, zf("A")["resent"] - resent, again)
+    cut[0] = False
+    arrive("far", sinks[:1], [flow])
+    relay.finish()
+    for s in sinks:
+        s.finish()
+    end()
+
+
 def commands():
     """What an operator types, rightly and wrongly"""
     pair((0, "A"), (1, "B"))
@@ -1105,8 +1161,8 @@ def unload():
 
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
-         strangers, shared, marks, vlan, flood, within, commands, gone, unload)
-PLAN = 145 if VIRTUAL else 142
+         strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
+PLAN = 157 if VIRTUAL else 154
 
 
 def failing():

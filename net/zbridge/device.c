@@ -212,8 +212,11 @@ static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
 
 	if (skb->len < ETH_HLEN || !pskb_may_pull(skb, ETH_HLEN)) {
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
-	} else if (zbr_udp_is_sending() || zbr_is_full(zb, prio, 1)) {
-		/* The first: a device upon this one carries its packets, with a flow's lock. */
+	} else if (__this_cpu_read(zbr_handing) || zbr_is_full(zb, prio, 1)) {
+		/*
+		 * The first: a device upon this one carries its packets, or is a port that its
+		 * frames are for, with a flow's lock.
+		 */
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_FULL);
 	} else {
 		skb->priority = prio;
@@ -254,7 +257,9 @@ void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb)
 		return;
 	}
 	skb_push(skb, ETH_HLEN);
+	__this_cpu_inc(zbr_handing);
 	zswitch_send(port, skb, flow->txq);
+	__this_cpu_dec(zbr_handing);
 }
 
 /**

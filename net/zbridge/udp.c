@@ -198,18 +198,7 @@ static void zbr_put_hdr(struct zbridge *zb, struct sk_buff *skb, const struct zb
 	hdr->crc = zbr_crc_of(*hdr, crc);
 }
 
-static DEFINE_PER_CPU(unsigned int, zbr_sending);
-
-/**
- * zbr_udp_is_sending() - is this processor handing a packet of a tunnel's to the network?
- *
- * Context: bottom halves are off.
- * Return: it is, and holds a flow's lock.
- */
-bool zbr_udp_is_sending(void)
-{
-	return __this_cpu_read(zbr_sending);
-}
+DEFINE_PER_CPU(unsigned int, zbr_handing);
 
 /* To the network; @dst's reference goes with it. */
 static void zbr_xmit(struct zbridge *zb, struct sk_buff *skb, struct dst_entry *dst,
@@ -223,7 +212,7 @@ static void zbr_xmit(struct zbridge *zb, struct sk_buff *skb, struct dst_entry *
 	skb->priority = prio;
 	skb->ignore_df = 1;
 	skb->ip_summed = CHECKSUM_NONE;
-	__this_cpu_inc(zbr_sending);
+	__this_cpu_inc(zbr_handing);
 	if (zbr_udp_is_ip4(remote))
 		compat_udp_tunnel_xmit(container_of(dst, struct rtable, dst), sk, skb,
 				       local->s6_addr32[3], remote->s6_addr32[3], tos,
@@ -231,7 +220,7 @@ static void zbr_xmit(struct zbridge *zb, struct sk_buff *skb, struct dst_entry *
 	else
 		compat_udp_tunnel6_xmit(dst, sk, skb, *local, *remote, tos,
 					ttl ?: ip6_dst_hoplimit(dst), htons(sport), zb->cfg.port);
-	__this_cpu_dec(zbr_sending);
+	__this_cpu_dec(zbr_handing);
 }
 
 /* DSCP and ECN of a frame, whose data is at the MAC header */

@@ -16,7 +16,8 @@
  *	RTNL			tunnels, their options, static addresses
  *	zbr_flow.lock		a flow; frames are sent, and handed to the switch, under it.
  *				The switch's locks are inside of it, so whatever the switch
- *				calls (stop, wake, kick) takes none of it
+ *				calls (stop, wake, kick) takes none of it.  A device upon a
+ *				tunnel may be called meanwhile: it sends nothing (zbr_handing)
  *	zbridge.lock		half-open flows, and those that wait for the switch
  *	zbridge.fdb_lock	writing of the table of addresses; never with zbridge.lock
  *
@@ -376,13 +377,17 @@ struct zbr_host {
 };
 
 /* udp.c */
+/*
+ * Not 0 while this processor hands a packet to the network, or a frame to the switch, with a
+ * flow's lock.  Context: bottom halves are off.
+ */
+DECLARE_PER_CPU(unsigned int, zbr_handing);
 int zbr_udp_open(struct zbridge *zb);
 void zbr_udp_close(struct zbridge *zb);
 u32 zbr_crc(const struct sk_buff *skb, unsigned int offset);
 void zbr_udp_send(struct zbr_flow *flow, struct sk_buff *skb, const struct zbr_msg *msg, u32 crc);
 void zbr_udp_tell(struct zbr_flow *flow, const struct zbr_msg *msg);
 void zbr_udp_answer(struct zbridge *zb, const struct zbr_msg *msg);
-bool zbr_udp_is_sending(void);
 bool zbr_udp_is_ip4(const struct in6_addr *addr);
 
 /* arq.c; under the flow's lock */

@@ -26,13 +26,13 @@ static u32 ndp_key_hash(const void *data, u32 len, u32 seed)
 	const struct ndp_key *key = data;
 	u64 id = be64_to_cpu(key->conn_id);
 	u32 words[] = {
-		key->initiator.s6_addr32[3], lower_32_bits(id), upper_32_bits(id),
+		(__force u32)key->initiator.s6_addr32[3], lower_32_bits(id), upper_32_bits(id),
 		be16_to_cpu(key->iport) << 16 | be16_to_cpu(key->aport),
 	};
 
 	seed ^= net_hash_mix(key->net);
 	if (key->acceptor && !ndp_is_ip4(&key->initiator))
-		seed = jhash2(key->initiator.s6_addr32, 3, seed);
+		seed = jhash2((const u32 *)&key->initiator, 3, seed);
 	return jhash2(words, ARRAY_SIZE(words), seed);
 }
 

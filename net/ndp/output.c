@@ -342,8 +342,7 @@ static bool ndp_output_new(struct ndp_sock *np)
 	if (!skb || ndp_held_back(np, skb) ||
 	    np->snd_nxt - np->snd_una >= NDP_MAX_WINDOW)
 		return false;
-	if (skb->len > np->mss || ndp_is_unverified(np))
-		ndp_mtu_cut(np, skb, ndp_unverified_most(np));
+	ndp_mtu_cut(np, skb, ndp_unverified_most(np));
 	if (ndp_unverified_holds(np, skb->len))
 		return false;
 	if (!ndp_tp_may_send(np, NDP_SEND_NEW, skb->len))
@@ -418,11 +417,11 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 	       (np->fin_queued && !np->fin_sent);
 }
 
-/* Whoever receives alone need not look for more: nothing waits, and nothing is in flight. */
-static bool ndp_has_nothing_to_send(const struct ndp_sock *np)
+/* Does anything wait, or is in flight?  Whoever receives alone need not look for more. */
+static bool ndp_has_to_send(const struct ndp_sock *np)
 {
-	return skb_queue_empty(&np->sendq) && RB_EMPTY_ROOT(&np->txq) &&
-	       (!np->fin_queued || np->fin_sent);
+	return !skb_queue_empty(&np->sendq) || !RB_EMPTY_ROOT(&np->txq) ||
+	       (np->fin_queued && !np->fin_sent);
 }
 
 /**
@@ -437,15 +436,9 @@ void ndp_output(struct ndp_sock *np)
 
 	if (state != TCP_ESTABLISHED && state != TCP_SYN_SENT)
 		return;
-	if (ndp_has_nothing_to_send(np)) {
-		if (np->snd_last == np->snd_nxt - 1)
-			ndp_tp_idle(np);
-		np->probe_at = 0;
-		ndp_timer_update(np);
-		return;
-	}
-	while (!ndp_qdisc_full(np) && ndp_output_one(np))
-		;
+	if (ndp_has_to_send(np))
+		while (!ndp_qdisc_full(np) && ndp_output_one(np))
+			;
 	/*
 	 * All is sent and answered, and the receiver knows by LAST that it is all.  A queue
 	 * that ran empty in the middle of a write is not idle.

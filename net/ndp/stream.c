@@ -186,16 +186,14 @@ static bool ndp_send_ended(const struct sock *sk)
 }
 
 /*
- * Wait for memory.  Who disconnected the socket meanwhile may have connected it to another
- * peer, which is not who the data is for.
+ * Wait for memory, SOCK_NOSPACE set.  Who disconnected the socket meanwhile may have connected it
+ * to another peer, which is not who the data is for.
  */
 static int ndp_send_sleep(struct sock *sk, long *timeo)
 {
 	u32 disconnects = ndp_sk(sk)->disconnects;
-	int err;
+	int err = sk_stream_wait_memory(sk, timeo);
 
-	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	err = sk_stream_wait_memory(sk, timeo);
 	return disconnects == ndp_sk(sk)->disconnects ? err : -EPIPE;
 }
 
@@ -350,12 +348,14 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (err)
 			break;
 		n = ndp_send_segments(np, msg, batch);
-		if (n == -ENOBUFS)
+		if (n == -ENOBUFS) {
+			set_bit(SOCK_NOSPACE, &sock->flags);
 			err = ndp_send_sleep(sk, &timeo);
-		else if (n < 0)
+		} else if (n < 0) {
 			err = n;
-		else
+		} else {
 			copied += n;
+		}
 	}
 	if (err && copied) {
 		/* A partial write ends here, and the application may never write again. */

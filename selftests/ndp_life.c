@@ -533,6 +533,22 @@ static bool move_to_next_peer(int s, int id)
 	return ok;
 }
 
+/* One waits at the socket, which goes to the next peer.  Return: that one's end; @next listens. */
+static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, int *next)
+{
+	int id = 0, end;
+
+	ASSERT_TRUE(begin_waiting(w));
+	port++;
+	*next = listening(4);
+	ASSERT_GE(*next, 0);
+	ASSERT_TRUE(move_to_next_peer(w->fd, 2));
+	end = let_in(*next, &id);
+	ASSERT_GE(end, 0);
+	EXPECT_EQ(id, 2);
+	return end;
+}
+
 /* Not one byte that was meant for a peer goes to another. */
 TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 {
@@ -543,14 +559,7 @@ TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
 	ASSERT_GT(fill_up(s), 0);
-	ASSERT_TRUE(begin_waiting(&w));
-	port++;
-	next = listening(4);
-	ASSERT_GE(next, 0);
-	ASSERT_TRUE(move_to_next_peer(s, 2));
-	a[1] = let_in(next, &id);
-	ASSERT_GE(a[1], 0);
-	EXPECT_EQ(id, 2);
+	a[1] = wait_and_move(_metadata, &w, &next);
 	/* A writer that went on there ends. */
 	shutdown(s, SHUT_WR);
 	pthread_join(w.thread, NULL);
@@ -572,14 +581,7 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
-	ASSERT_TRUE(begin_waiting(&w));
-	port++;
-	next = listening(4);
-	ASSERT_GE(next, 0);
-	ASSERT_TRUE(move_to_next_peer(s, 2));
-	a[1] = let_in(next, &id);
-	ASSERT_GE(a[1], 0);
-	EXPECT_EQ(id, 2);
+	a[1] = wait_and_move(_metadata, &w, &next);
 	EXPECT_EQ(send(a[1], "second", 6, MSG_NOSIGNAL), 6);
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(w.n, -1);

@@ -581,7 +581,8 @@ CASE(disconnect_listener)
 	CALL(recv(s, &byte, 1, 0));
 }
 
-CASE(connected_again)
+/* @take_error: that which connect() to AF_UNSPEC leaves, before the next connection begins */
+static void connect_again(bool take_error)
 {
 	char byte;
 	int i;
@@ -589,32 +590,27 @@ CASE(connected_again)
 	pair();
 	for (i = 0; i < 3; i++) {
 		CALL(disconnect(client));
-		CALL(get_int(client, SOL_SOCKET, SO_ERROR));
+		if (take_error)
+			CALL(get_int(client, SOL_SOCKET, SO_ERROR));
 		CALL(connect_to(client, port));
 		CALL(send(client, "x", 1, 0));
 		let_in(listener);
 		CALL(recv(client, &byte, 1, 0));
 		CALL(getpeername(client, NULL, NULL));
+		CALL(get_int(client, SOL_SOCKET, SO_ERROR));
 		EVENTS(client);
 	}
 }
 
-/* The error that connect() to AF_UNSPEC leaves is no error of the next connection. */
+CASE(connected_again)
+{
+	connect_again(true);
+}
+
+/* It is no error of the next connection. */
 CASE(connected_at_once_again)
 {
-	char byte;
-	int i;
-
-	pair();
-	for (i = 0; i < 3; i++) {
-		CALL(disconnect(client));
-		CALL(connect_to(client, port));
-		CALL(send(client, "x", 1, 0));
-		let_in(listener);
-		CALL(recv(client, &byte, 1, 0));
-		CALL(get_int(client, SOL_SOCKET, SO_ERROR));
-		EVENTS(client);
-	}
+	connect_again(false);
 }
 
 CASE(accepted_connects)

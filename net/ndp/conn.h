@@ -116,7 +116,7 @@ static inline void ndp_rto_restart(struct ndp_sock *np)
 }
 
 /* xmit.c */
-int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, struct sk_buff *queued, u16 pathno,
 	     u8 dscp, u32 limit);
 struct ndphdr *ndp_put_header(struct ndp_sock *np, struct sk_buff *skb,
 			      enum ndp_type type, u8 flags, u32 psn,

@@ -19,16 +19,26 @@ static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh
 	return !nh->len && ntohl(nh->psn) == np->rcv_nxt;
 }
 
+/* Is there a UDP checksum?  UDP has tried it, unless the packet has not left this host. */
+static bool ndp_has_udp_checksum(const struct sk_buff *skb)
+{
+	return skb->ip_summed == CHECKSUM_PARTIAL || udp_hdr(skb)->check;
+}
+
 static bool ndp_crc_ok(struct sk_buff *skb)
 {
 	unsigned int off = sizeof(struct udphdr) + NDP_HDR_LEN;
 	unsigned int len = ntohs(ndp_hdr(skb)->len);
+	u32 crc;
 
 	if (!len)
 		return true;
 	/* ndp_validate() has made the CRC field linear. */
-	return get_unaligned_be32(ndp_hdr(skb) + 1) ==
-	       ndp_skb_crc(skb, off, len);
+	crc = get_unaligned_be32(ndp_hdr(skb) + 1);
+	/* It came from this host (xmit.c). */
+	if (!crc && ndp_has_udp_checksum(skb))
+		return true;
+	return crc == ndp_skb_crc(skb, off, len);
 }
 
 /* The highest PSN heard of tells whether there is more to come. */

@@ -8,8 +8,10 @@
  *
  * The UDP checksum is zero in IPv6 as well (RFC 6935 and 6936: the NDP header has a
  * checksum over the addresses, and the payload a CRC), for a switch that trims could
- * not mend it.  The flow label repeats the UDP source port, so that the paths of a
- * fabric that hashes the label alone are as many.
+ * not mend it.  Only packets that stay on this host have one, and no CRC (xmit.c).
+ *
+ * The flow label repeats the UDP source port, so that the paths of a fabric that hashes
+ * the label alone are as many.
  *
  * A numbered packet never changes its bytes.  When the path MTU has become smaller
  * than it, this host cuts it into fragments, which are not trimmed.
@@ -18,6 +20,7 @@
  */
 #include <net/dsfield.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_fib.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -234,9 +237,14 @@ int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
 	skb->ip_summed = CHECKSUM_NONE;
 
 	if (ndp_is_ip4(&flow->daddr)) {
+		if (flow->local)
+			udp_set_csum(false, skb, ndp_ip4(&flow->saddr), ndp_ip4(&flow->daddr),
+				     skb->len);
 		ndp_ip4_push(net, sk, skb, flow, dscp);
 		return ip_local_out(net, sk, skb);
 	}
+	if (flow->local)
+		udp6_set_csum(false, skb, &flow->saddr, &flow->daddr, skb->len);
 	ndp_ip6_push(sk, skb, flow, dscp);
 	return ip6_local_out(net, sk, skb);
 }

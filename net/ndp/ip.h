@@ -40,6 +40,7 @@ static inline struct sk_buff *ndp_alloc_control(void)
  * @limit:	fragments are no longer than this, 0: than the route says
  * @mtu:	of the route, 0: ask it
  * @ecn:	what the IP header says of ECN
+ * @local:	it goes by the loopback device, and UDP's checksum is the device's
  */
 struct ndp_flow {
 	struct in6_addr		saddr;
@@ -53,6 +54,7 @@ struct ndp_flow {
 	u32			limit;
 	u32			mtu;
 	u8			ecn;
+	bool			local;
 };
 
 /* checksum.c */

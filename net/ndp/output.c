@@ -8,7 +8,7 @@
  * - Few of a socket's packets wait in the local qdisc, as many as the link carries in
  *   net.ndp.qdisc_us; the skb's destructor tells when one has left.
  *
- * A packet's number, payload and CRC are fixed when it first leaves.
+ * A packet's number and payload are fixed when it first leaves.
  *
  * Non-goals: who may send how much (credit.c).
  */
@@ -237,7 +237,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 	out = ndp_tx_copy(np, skb);
 	if (out) {
 		if (skb->len)
-			*(__be32 *)__skb_push(out, NDP_CRC_LEN) = cb->crc;
+			__skb_push(out, NDP_CRC_LEN);
 		nh = ndp_put_header(np, out, cb->fin ? NDP_FIN : NDP_DATA,
 				    ndp_data_flags(np, skb, pushed), cb->psn,
 				    number);
@@ -248,8 +248,8 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_count_data(np, skb, pushed);
 		departs = ndp_departs(np, out, skb->len, now);
 		cb->tx_seq = np->tx_seq++;
-		err = ndp_xmit(np, out, pathno, cb->fin ? NDP_DSCP_CONTROL :
-							  NDP_DSCP_DATA, limit);
+		err = ndp_xmit(np, out, skb->len ? skb : NULL, pathno,
+			       cb->fin ? NDP_DSCP_CONTROL : NDP_DSCP_DATA, limit);
 	}
 	if (rides && !err)
 		ndp_ack_rode(np);
@@ -286,8 +286,6 @@ static void ndp_number(struct ndp_sock *np, struct sk_buff *skb, bool fin)
 	cb->flags = flags;
 	cb->psn = np->snd_nxt++;
 	cb->fin = fin;
-	if (skb->len)
-		cb->crc = htonl(ndp_skb_crc(skb, 0, skb->len));
 	if (fin || (skb_queue_empty(&np->sendq) && !np->more))
 		cb->flags |= NDP_F_LAST;
 	ndp_tx_insert(np, skb);

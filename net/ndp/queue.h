@@ -43,7 +43,8 @@ struct ndp_tx_cb {
 	u8			suspected : 1,	/* that had no answer (score.c) */
 				suspect_gen : 1, /* the last bit of that path's generation */
 				rtx_again : 1,	/* sent more than twice */
-				asked : 1;	/* an answer is wanted, where not each has one */
+				asked : 1,	/* an answer is wanted, where not each has one */
+				has_crc : 1;	/* @crc is known: it is not that of loopback */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
 				timed_out : 1,	/* in silence, or probed then */

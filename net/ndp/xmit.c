@@ -12,10 +12,27 @@
 #include "trace.h"
 #include "transport.h"
 
+/*
+ * Write the payload's CRC behind the NDP header.  What goes by the loopback device stays on this
+ * host and has none: UDP's checksum, which nobody computes unless the packet is sent on by another
+ * device, is enough there, as it is for TCP.
+ */
+static void ndp_put_crc(struct sk_buff *skb, struct sk_buff *queued, bool local)
+{
+	struct ndp_tx_cb *cb = ndp_tx_cb(queued);
+
+	if (!cb->has_crc && !local) {
+		cb->crc = htonl(ndp_skb_crc(queued, 0, queued->len));
+		cb->has_crc = 1;
+	}
+	*(__be32 *)(skb->data + sizeof(struct ndphdr)) = local ? 0 : cb->crc;
+}
+
 /**
  * ndp_xmit - hand a packet to IP
  * @np:		connection
  * @skb:	packet, data at the NDP header; consumed
+ * @queued:	the send queue's packet, if @skb carries its payload behind room for a CRC; or NULL
  * @pathno:	path to take
  * @dscp:	code point
  * @limit:	pieces are no longer than this, 0: than the route says
@@ -23,7 +40,7 @@
  * Context: np->lock held, softirqs off.
  * Return: 0, or the reason why it did not get past the local qdisc.
  */
-int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
+int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, struct sk_buff *queued, u16 pathno,
 	     u8 dscp, u32 limit)
 {
 	struct ndp_path *path = &np->peer->path[pathno];
@@ -44,6 +61,9 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, u16 pathno,
 	skb->priority = READ_ONCE(sk->sk_priority);
 	ndp_path_flow(np, path, &flow);
 	flow.limit = limit;
+	flow.local = queued && dst->dev->flags & IFF_LOOPBACK;
+	if (queued)
+		ndp_put_crc(skb, queued, flow.local);
 	/* ndp_mtu_note() has just learnt it. */
 	flow.mtu = READ_ONCE(path->mtu);
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
@@ -164,7 +184,7 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 	nh->origin = origin;
 	if (type == NDP_PULL)
 		ndp_tp_stamp(np, nh);
-	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+	ndp_xmit(np, skb, NULL, pathno, NDP_DSCP_CONTROL, 0);
 	return pathno;
 }
 
@@ -210,7 +230,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 	}
 	/* One packet, for what becomes of it happens to the path once. */
 	ndp_path_answered(np, psn, pathno);
-	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+	ndp_xmit(np, skb, NULL, pathno, NDP_DSCP_CONTROL, 0);
 }
 
 /**
@@ -280,5 +300,5 @@ void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags)
 	if (!np->acceptor)
 		((struct ndphdr *)skb->data)->transport = htons(np->tp->id);
 	NDP_CONN_INC(np, COOKIE_OUT);
-	ndp_xmit(np, skb, pathno, NDP_DSCP_CONTROL, 0);
+	ndp_xmit(np, skb, NULL, pathno, NDP_DSCP_CONTROL, 0);
 }

@@ -136,6 +136,7 @@ ndp.experts = e
 ndp.prefs.port = Pref.uint("UDP port", PORT, "net.ndp.udp_port of the hosts")
 
 local source = { Field.new("ip.src"), Field.new("ipv6.src") }
+local udp_checksum = Field.new("udp.checksum")
 local destination = { Field.new("ip.dst"), Field.new("ipv6.dst") }
 
 -- Connections in the order of their first packets
@@ -229,8 +230,13 @@ local function show_payload(tvb, tree, len)
 		tree:add_proto_expert_info(e.trimmed)
 	elseif len > 0 and tvb:len() >= HEADER + CRC + len then
 		local payload = tvb(HEADER + CRC, len)
-		local right = show_crc(tree, f.crc, tvb(HEADER, CRC), payload)
-		tree:add(f.crc_good, right):set_generated()
+		local made = udp_checksum()
+		if tvb(HEADER, CRC):uint() == 0 and made and made.value ~= 0 then
+			tree:add(f.crc, tvb(HEADER, CRC)):append_text(" [none: UDP's checksum]")
+		else
+			local right = show_crc(tree, f.crc, tvb(HEADER, CRC), payload)
+			tree:add(f.crc_good, right):set_generated()
+		end
 		tree:add(f.payload, payload)
 	end
 	return trimmed

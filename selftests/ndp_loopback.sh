@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# AF_NDP within a host: what goes by the loopback device has no CRC, but UDP's checksum,
+# which is made only if the packet is sent on by another device.
+#
+#	H0 (lo) ---- H1
+#
+# Every byte arrives through a port that trims, one that corrupts, and where tc sends the
+# packets on to another host, whether that one's checksum is made or not.
+. "$(dirname "$0")/lib_ndp.sh"
+
+require_module ndp sch_ndp sch_netem
+require_program ethtool python3 tcpdump
+tap_plan 22
+PORT=5000
+SIZES=(0 1 1423 1424 1425 65536 1000000)
+
+# transfer NAME NS ADDRESS: each size both ways, from H0 to the address, where NS listens
+transfer() {
+	local n bad=0
+
+	for n in "${SIZES[@]}"; do
+		PORT=$((PORT + 1))
+		serve "$2" $PORT
+		fetch "$H0" -s "$n" -r "$n" "$3" $PORT || bad=1
+		served || bad=1
+	done
+	check "$1" [ $bad -eq 0 ]
+}
+
+# Packets whose checksum UDP in H0 found to be wrong
+wrong() {
+	if [ "$FAMILY" -eq 4 ]; then
+		in_ns "$H0" awk '$1 == "Udp:" && !n { n = split($0, name); next }
+			$1 == "Udp:" {
+				for (i = 1; i <= n; i++)
+					if (name[i] == "InCsumErrors")
+						print $i
+			}' /proc/net/snmp
+	else
+		in_ns "$H0" awk '$1 == "Udp6InCsumErrors" { print $2 }' /proc/net/snmp6
+	fi
+}
+
+sent_by_wire() { in_ns "$H0" cat /sys/class/net/eth0/statistics/tx_packets; }
+
+# How many packets with payload there are in a capture, and how many of these have no CRC but a
+# UDP checksum
+captured() {
+	python3 -SE - "$1" "$FAMILY" <<'END'
+import struct, sys
+data, ip = open(sys.argv[1], "rb").read(), 20 if sys.argv[2] == "4" else 40
+at, whole, bare = 24, 0, 0
+while at < len(data):
+    size = struct.unpack_from("I", data, at + 8)[0]
+    udp = data[at + 16 + 14 + ip:at + 16 + size]
+    at += 16 + size
+    if udp[8] & 15 == 1 and udp[30:32] != b"\0\0":
+        whole += 1
+        bare += udp[40:44] == bytes(4) and udp[6:8] != b"\0\0"
+print(whole, bare)
+END
+}
+
+for FAMILY in 4 6; do
+	# shellcheck disable=SC2034
+	NET_LEN=$((FAMILY == 4 ? 24 : 64))
+	proto=$([ "$FAMILY" -eq 4 ] && echo ip || echo ipv6)
+	ip=IPv$FAMILY
+	wire_pair rate=1gbit mtu=1500
+	FAR=$(lib_net 9 9 1)
+	ip -n "$H0" link set lo mtu 1500
+
+	background ip netns exec "$H0" tcpdump -i lo --immediate-mode -U -s 200 -w "$TMP/lo.pcap" \
+		udp port $NDP_PORT 2>"$TMP/said"
+	capture=$PID
+	wait_for 20 grep -q listening "$TMP/said" || die "no capture: $(cat "$TMP/said")"
+	transfer "$ip: clean" "$H0" "${ADDRESS[0]}"
+	sleep 0.2
+	kill "$capture"
+	wait "$capture" 2>/dev/null
+	read -r whole bare <<<"$(captured "$TMP/lo.pcap")"
+	check "$ip: $whole packets carry payload" [ "$whole" -gt 1000 ]
+	is "$ip: none of them has a CRC, each a UDP checksum" "$bare" "$whole"
+
+	tc -n "$H0" qdisc replace dev lo root ndp limit 2 rate 40mbit || die "no trimming queue"
+	transfer "$ip: trimming queue" "$H0" "${ADDRESS[0]}"
+	check "$ip: it trimmed" [ "$(ndp_stat "$H0" TrimmedIn)" -gt 0 ]
+
+	tc -n "$H0" qdisc replace dev lo root netem corrupt 5% || die "no netem"
+	before=$(wrong)
+	transfer "$ip: corruption" "$H0" "${ADDRESS[0]}"
+	check "$ip: UDP found packets to be wrong" [ "$(wrong)" -gt "$before" ]
+	tc -n "$H0" qdisc del dev lo root
+
+	# The far address seems to be one of this host's.
+	ip -n "$H1" address add "$FAR/$((FAMILY == 4 ? 32 : 128))" dev lo
+	in_ns "$H0" sh -c "echo 1 >/proc/sys/net/ipv4/conf/all/accept_local"
+	ip -n "$H0" route add local "$FAR" dev lo src "${ADDRESS[0]}" table local || die "no route"
+	tc -n "$H0" qdisc add dev lo clsact
+	tc -n "$H0" filter add dev lo egress protocol $proto flower dst_ip "$FAR" \
+		action pedit ex munge eth dst set "$(mac 1)" pipe \
+		action mirred egress redirect dev eth0 || die "no filter"
+	for made in off on; do
+		in_ns "$H0" ethtool -K eth0 tx $made >/dev/null || die "no ethtool"
+		before=$(sent_by_wire)
+		transfer "$ip: sent on, checksums of the device $made" "$H1" "$FAR"
+		check "$ip: by the other device" [ "$(sent_by_wire)" -gt $((before + 700)) ]
+	done
+	ns_del_all
+done

@@ -89,7 +89,14 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
-# W=1 wants more of a machine (kernel-doc, which is Perl): that is for lint.
+# W=1 wants more of a machine (kernel-doc, which is Perl): that is for the lab's kernels.  All
+# builds for one have the same flags, or what lint has compiled would be compiled again.
+ifneq ($(K),)
+ifeq ($(U),)
+W ?= 1
+endif
+endif
+
 modules: product-modules	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
 
 product-modules: $(B)/.compat $(B)/.tree
@@ -100,7 +107,7 @@ test-modules: product-modules
 	@mkdir -p $(B)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild dkms.conf net selftests/modules) $(B)/tests/
 	@ln -sfn ../include $(B)/tests/include
-	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests $(LAB_CC) TEST_TREE=m \
+	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests $(LAB_CC) $(if $(W),W=$(W)) TEST_TREE=m \
 		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules
 
 # The lab's kernels are for tests.
@@ -116,7 +123,7 @@ headers:
 		echo "make: no headers of kernel $(KVER) in $(KDIR);" \
 		     "name others: KVER=release, KDIR=directory, K=6.1 or K=6.12" >&2; exit 1; }
 	@cc=$(or $(KCC),$$(sed -nE 's/^CC = .*(gcc-[0-9]+).*/\1/p' $(KDIR)/.kernelvariables 2>/dev/null | head -n 1)); \
-		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev $(NEED_ALSO) \
+		$(NEED) $${cc:-gcc}@$${cc:-gcc} libc6-dev $(if $(W),perl) $(NEED_ALSO) \
 		$$([ ! -e $(KDIR)/vmlinux ] || echo 'pahole|dwarves@pahole')
 
 tools:			## build the tools

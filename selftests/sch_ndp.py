@@ -86,8 +86,10 @@ def same(name, got, wanted):
     check(name, got == wanted, "got %r, wanted %r" % (got, wanted))
 
 
-def run(command):
-    p = subprocess.run(command.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def run(command, lines=None):
+    """@lines: what a program is told that takes many commands, as "ip -batch -" does."""
+    p = subprocess.run(command.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                       input="\n".join(lines) if lines is not None else None)
     if p.returncode:
         raise RuntimeError("%s: %s" % (command, p.stdout))
     return p.stdout
@@ -105,12 +107,16 @@ def inside(ns, function):
 
 
 def wait_until(condition, what, limit=60):
-    """Only a failure waits to the end: where time is real, for five times as many seconds."""
-    end = time.monotonic() + limit * (1 if VIRTUAL else 5)
+    """
+    Only a failure waits to the end: where time is real, for five times as many seconds.
+    What takes long is asked about less often, since many questions start a program.
+    """
+    begin = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
+        waited = time.monotonic() - begin
+        if waited > limit * (1 if VIRTUAL else 5):
             raise RuntimeError("not in time: " + what)
-        time.sleep(0.02)
+        time.sleep(min(max(0.02, waited / 10), 0.5))
 
 
 def forwarded():

@@ -80,20 +80,25 @@ def box(i, rate, cee="dscp 0-63:3", here=None):
         tc("S", "qdisc replace dev p%d root cee %s%s" % (i, here if here is not None else cee, slack))
 
 
+def knows(node, dev, numbers):
+    """A node knows the addresses of all others."""
+    run("ip -n %s -batch -" % names[node], [
+        "neighbour replace %s lladdr %s nud permanent dev %s" % (addr(i), mac(i), dev) for i in numbers if i != int(node[1:])])
+
+
 def neighbours():
     """Everybody knows everybody, so that no address need be asked for."""
     numbers = [int(n[1:]) for n in names if n != "S"]
     for node in names:
-        if node == "S":
-            continue
-        dev = "eth0" if node[0] == "C" else "e0"
-        for i in numbers:
-            if i != int(node[1:]):
-                ip(node, "neighbour replace %s lladdr %s nud permanent dev %s" % (addr(i), mac(i), dev))
-    for i in numbers:
-        bridge("fdb replace %s dev zs0 via %s static" % (mac(i), "z%d" % i if "C%d" % i in names else "p%d" % i))
-        dev = "z%d" % i if "C%d" % i in names else "p%d" % i
-        wait_until(lambda: json.loads(ip("S", "-j link show " + dev))[0]["operstate"] == "UP", "carrier of " + dev)
+        if node != "S":
+            knows(node, "eth0" if node[0] == "C" else "e0", numbers)
+    devs = {i: "z%d" % i if "C%d" % i in names else "p%d" % i for i in numbers}
+    run("bridge -n %s -batch -" % names["S"], ["fdb replace %s dev zs0 via %s static" % (mac(i), devs[i]) for i in numbers])
+
+    def up():
+        links = json.loads(ip("S", "-j link show master zs0"))
+        return not set(devs.values()) - {link["ifname"] for link in links if link["operstate"] == "UP"}
+    wait_until(up, "carrier of all ports")
 
 
 def build(options=""):
@@ -118,9 +123,14 @@ def switch(node="S"):
     return json.loads(ip(node, "-s -d -j link show dev zs0"))[0]["linkinfo"]["info_data"]
 
 
+def ports_of(node):
+    """All ports of a node's switch, by one program: there may be many, and somebody may wait for all."""
+    links = json.loads(ip(node, "-s -d -j link show master zs0") or "[]")
+    return {link["ifname"]: link["linkinfo"]["info_slave_data"] for link in links}
+
+
 def all_ports():
-    devs = ["z" + n[1:] if n[0] == "C" else "p" + n[1:] for n in names if n != "S"]
-    return {dev: port(dev) for dev in devs}
+    return ports_of("S")
 
 
 def drops(p):
@@ -295,8 +305,12 @@ def settle():
     time.sleep(0.05)
 
 
+def rates_of(sinks, flows, seconds):
+    """Datagrams of each flow that arrive in that time; in a quarter of it where time is exact."""
+    begin = [s.of(f) for s, f in zip(sinks, flows)]
+    time.sleep(seconds / 4 if VIRTUAL else seconds)
+    return [s.of(f) - b for s, f, b in zip(sinks, flows, begin)]
+
+
 def rate_of(sink, flow, seconds):
-    """Datagrams of a flow that arrive in that time."""
-    begin = sink.of(flow)
-    time.sleep(seconds)
-    return sink.of(flow) - begin
+    return rates_of([sink], [flow], seconds)[0]

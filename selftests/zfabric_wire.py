@@ -21,8 +21,8 @@ import time
 import zbed
 from sch_cee import VIRTUAL, ip, names, run_parts, tc, verdict
 from sch_ndp import ETH_P_ALL, PACKET_OUTGOING, check, exact, inside, run, same, say, wait_for_carrier, wait_until
-from zbed import (Datagrams, Sink, Stream, addr, destroy, drops, jain, mac, node_add, port, qdisc_drops, rate_of, refused,
-                  restless)
+from zbed import (Datagrams, Sink, Stream, addr, destroy, drops, jain, knows, mac, node_add, port, ports_of, qdisc_drops, rate_of,
+                  refused, restless)
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -86,9 +86,7 @@ def addresses(h):
 def know():
     """Everybody knows everybody, so that no address need be asked for."""
     for i in where:
-        for j in where:
-            if i != j:
-                ip("C%d" % i, "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(j), mac(j)))
+        knows("C%d" % i, "eth0", where)
         wait_for_carrier(names["C%d" % i], "eth0")
     for h in set(where.values()):
         addresses(h)
@@ -128,8 +126,7 @@ def wire(h):
 
 
 def ports(h):
-    devs = ["z%d" % i for i in where if where[i] == h] + [ways[h]]
-    return dict({dev: port(dev, h) for dev in devs}, zs0=zbed.switch(h))
+    return dict(ports_of(h), zs0=zbed.switch(h))
 
 
 def end():
@@ -381,8 +378,9 @@ def stall(fabric):
     # Of an input's share each of its transmit queues may be a frame beyond.  Where time is real what is for
     # the victim waits for credit there as well, and credit may have lapsed that is not asked for again yet.
     most = (256 << 10) + 1514 if VIRTUAL else 2 * ((256 << 10) + 8 * 1514)
+    # On the wire there is one of the victim's at most.
     check("victim: %d bytes are let in by %d credits, %d wait for more on the other host" % (p["backlog"], p["credit"], w["held"]),
-          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and not w["backlog"] and
+          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and w["backlog"] <= CREDIT and
           not p["held"], (p, w))
     ip("B", "link set z2 type zvnic rate " + FAST)
     arrive("victim", [late] * 8 + [sink], stuck + [flow])

@@ -378,9 +378,9 @@ def stall(fabric):
     # Of an input's share each of its transmit queues may be a frame beyond.  Where time is real what is for
     # the victim waits for credit there as well, and credit may have lapsed that is not asked for again yet.
     most = (256 << 10) + 1514 if VIRTUAL else 2 * ((256 << 10) + 8 * 1514)
-    # On the wire there is one of the victim's at most.
+    # A grant lets a part of the victim's go by the wire at once.
     check("victim: %d bytes are let in by %d credits, %d wait for more on the other host" % (p["backlog"], p["credit"], w["held"]),
-          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and w["backlog"] <= CREDIT and
+          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and w["backlog"] <= PART * CREDIT and
           not p["held"], (p, w))
     ip("B", "link set z2 type zvnic rate " + FAST)
     arrive("victim", [late] * 8 + [sink], stuck + [flow])

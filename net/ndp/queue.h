@@ -36,15 +36,14 @@ struct ndp_tx_cb {
 	u64			sent_at;	/* if @local_drop: when it is tried again */
 	u32			psn;
 	u32			tx_seq;
-	__be32			crc;
+	__be32			crc;		/* 0: not computed yet (xmit.c) */
 	u16			path;		/* number of that it took last */
 	u8			suspect;	/* index of that before, if @suspected */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
 	u8			suspected : 1,	/* that had no answer (score.c) */
 				suspect_gen : 1, /* the last bit of that path's generation */
 				rtx_again : 1,	/* sent more than twice */
-				asked : 1,	/* an answer is wanted, where not each has one */
-				has_crc : 1;	/* @crc is known: it is not that of loopback */
+				asked : 1;	/* an answer is wanted, where not each has one */
 	u8			bounces : 4,	/* returns by switches in a row */
 				bounced : 1,	/* the last transmission too */
 				timed_out : 1,	/* in silence, or probed then */

@@ -19,13 +19,16 @@
  */
 static void ndp_put_crc(struct sk_buff *skb, struct sk_buff *queued, bool local)
 {
+	__be32 *crc = (__be32 *)(skb->data + sizeof(struct ndphdr));
 	struct ndp_tx_cb *cb = ndp_tx_cb(queued);
 
-	if (!cb->has_crc && !local) {
-		cb->crc = htonl(ndp_skb_crc(queued, 0, queued->len));
-		cb->has_crc = 1;
+	if (local) {
+		*crc = 0;
+		return;
 	}
-	*(__be32 *)(skb->data + sizeof(struct ndphdr)) = local ? 0 : cb->crc;
+	if (!cb->crc)
+		cb->crc = htonl(ndp_skb_crc(queued, 0, queued->len));
+	*crc = cb->crc;
 }
 
 /**
@@ -61,9 +64,10 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, struct sk_buff *queued, u
 	skb->priority = READ_ONCE(sk->sk_priority);
 	ndp_path_flow(np, path, &flow);
 	flow.limit = limit;
-	flow.local = queued && dst->dev->flags & IFF_LOOPBACK;
-	if (queued)
+	if (queued) {
+		flow.local = dst->dev->flags & IFF_LOOPBACK;
 		ndp_put_crc(skb, queued, flow.local);
+	}
 	/* ndp_mtu_note() has just learnt it. */
 	flow.mtu = READ_ONCE(path->mtu);
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)

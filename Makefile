@@ -23,6 +23,9 @@ LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/build-kernel "$(U)" $(if $(
 export ARCH := $(patsubst ARCH=%,%,$(filter ARCH=%,$(LAB)))
 else
 LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/kernel "$(K)")
+# W=1 wants more of a machine (kernel-doc, which is Perl): that is for the lab.  All builds for
+# a kernel have the same flags, or what lint has compiled would be compiled again.
+W    ?= 1
 endif
 ifeq ($(LAB),)
 $(error no kernel for$(if $(K), K=$(K))$(if $(U), U=$(U)))
@@ -59,6 +62,7 @@ endif
 endif
 KDIR    ?= /lib/modules/$(KVER)/build
 B       ?= $(CURDIR)/build/$(KVER)
+KBUILD  = $(MAKE) -C $(KDIR) $(LAB_CC) $(if $(W),W=$(W))
 SRC     := Kbuild dkms.conf include net
 NEED    := tools/lab/packages
 # What a build needs: all of it in one go
@@ -89,25 +93,17 @@ $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) includ
 	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
 
-# W=1 wants more of a machine (kernel-doc, which is Perl): that is for the lab's kernels.  All
-# builds for one have the same flags, or what lint has compiled would be compiled again.
-ifneq ($(K),)
-ifeq ($(U),)
-W ?= 1
-endif
-endif
-
 modules: product-modules	## build the modules (KVER=release, KDIR=directory, K=6.1|6.12, U=fast|debug|kasan|kcsan)
 
 product-modules: $(B)/.compat $(B)/.tree
-	+flock -o $(B)/.lock $(MAKE) -C $(KDIR) M=$(B) $(LAB_CC) $(if $(W),W=$(W)) modules
+	+flock -o $(B)/.lock $(KBUILD) M=$(B) modules
 
 # Modules that only tests load, in a tree of their own: nothing installs them.
 test-modules: product-modules
 	@mkdir -p $(B)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild dkms.conf net selftests/modules) $(B)/tests/
 	@ln -sfn ../include $(B)/tests/include
-	+flock -o $(B)/tests/.lock $(MAKE) -C $(KDIR) M=$(B)/tests $(LAB_CC) $(if $(W),W=$(W)) TEST_TREE=m \
+	+flock -o $(B)/tests/.lock $(KBUILD) M=$(B)/tests TEST_TREE=m \
 		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules
 
 # The lab's kernels are for tests.

@@ -136,8 +136,8 @@ ndp.experts = e
 ndp.prefs.port = Pref.uint("UDP port", PORT, "net.ndp.udp_port of the hosts")
 
 local source = { Field.new("ip.src"), Field.new("ipv6.src") }
-local udp_checksum = Field.new("udp.checksum")
 local destination = { Field.new("ip.dst"), Field.new("ipv6.dst") }
+local udp_checksum = Field.new("udp.checksum")
 
 -- Connections in the order of their first packets
 local streams, count

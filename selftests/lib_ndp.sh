@@ -5,11 +5,14 @@
 #
 #	ndp_stat NS NAME...	a counter, or the sum of several
 #	ndp_total NAME NS...	its sum over namespaces
+#	ip_stat NS Ip|Udp NAME	a counter of IP's or UDP's own
 #	tc_stat NS DEV NAME...	sum of counters of a port's qdisc
 #	serve NS ARGS...	ndp_xfer listen ARGS..., once it listens; then
 #	served			wait for its end: its exit code, its output in
 #				$TMP/listen
 #	fetch NS ARGS...	ndp_xfer connect ARGS...; a remark if it fails
+#	transfer NAME FROM TO ADDRESS BYTES...	a result: each size both ways, one after the
+#				other, from the NS FROM to the ADDRESS at which TO listens
 #	flow_serve NS		as serve, for one flow
 #	flow_begin NS ADDRESS [ARGS...]	a transfer to the NS that serves, 64 KB each 20 ms until
 #			flow_end; ARGS to the client
@@ -172,6 +175,19 @@ fetch() {
 	return $code
 }
 
+transfer() {
+	local name=$1 from=$2 to=$3 address=$4 n bad=0
+
+	shift 4
+	for n; do
+		TRANSFER_PORT=$((${TRANSFER_PORT:-5000} + 1))
+		serve "$to" $TRANSFER_PORT
+		fetch "$from" -s "$n" -r "$n" "$address" $TRANSFER_PORT || bad=1
+		served || bad=1
+	done
+	check "$name" [ $bad -eq 0 ]
+}
+
 flow_begin() {
 	rm -f "$TMP/end"
 	FLOW_NS=$1
@@ -287,14 +303,14 @@ while True:
 }
 watched() { tail -n 1 "$TMP/watched" | grep -o "$1 [0-9]*" | cut -d" " -f2; }
 
-# Packets that came to a namespace in fragments: other traffic to a port.
-reassembled() {
+ip_stat() {
 	if [ "$FAMILY" -eq 6 ]; then
-		in_ns "$1" awk '$1 == "Ip6ReasmOKs" { print $2 }' /proc/net/snmp6
+		in_ns "$1" awk -v name="${2}6$3" '$1 == name { print $2 }' /proc/net/snmp6
 		return
 	fi
-	in_ns "$1" awk '$1 == "Ip:" && !n { n = split($0, name); next }
-		$1 == "Ip:" { for (i = 1; i <= n; i++) if (name[i] == "ReasmOKs") print $i }' \
+	in_ns "$1" awk -v proto="$2:" -v want="$3" '
+		$1 == proto && !n { n = split($0, name); next }
+		$1 == proto { for (i = 1; i <= n; i++) if (name[i] == want) print $i }' \
 		/proc/net/snmp
 }
 
@@ -362,8 +378,9 @@ incast_sums() {
 		between 0 $((numbered - whole - trims - bounced)) $((dropped + late))
 	check "trimmed by the port = data sent - whole - late" \
 		between 0 $((data - got - $(port trimmed_arrival trimmed_tail))) $late
+	# What came in fragments is other traffic to the port.
 	check "what the port sent whole arrived whole" \
-		between 0 $(($(port data_sent) + $(reassembled "${HOST[0]}") - got)) $late
+		between 0 $(($(port data_sent) + $(ip_stat "${HOST[0]}" Ip ReasmOKs) - got)) $late
 	is "every payload byte arrived" "$(ndp_stat "${HOST[0]}" DataBytesIn)" "$1"
 }
 

@@ -12,22 +12,7 @@
 require_module ndp sch_netem
 require_program ethtool python3
 tap_plan 27
-PORT=5000
 MSS=$((9000 - (FAMILY == 4 ? 20 : 40) - 8 - 36))
-
-# transfer NAME BYTES...: each size both ways, one after the other
-transfer() {
-	local name=$1 n bad=0
-
-	shift
-	for n; do
-		PORT=$((PORT + 1))
-		serve "${HOST[1]}" $PORT
-		fetch "${HOST[0]}" -s "$n" -r "$n" "${ADDRESS[1]}" $PORT || bad=1
-		served || bad=1
-	done
-	check "$name" [ $bad -eq 0 ]
-}
 
 impair() {
 	tc -n "${LEAF[0]}" qdisc replace dev h0 root "$@" &&
@@ -51,34 +36,35 @@ wrong() { echo $(($(ndp_stat "${HOST[0]}" CrcIn DropChecksum) + \
 SIZES=(0 1 $((MSS - 1)) "$MSS" $((MSS + 1)) 65536 1000000 4000000)
 say "seed $SEED"
 leaf_spine hosts=2 leaves=1 spines=1 rate=1gbit mtu=9000
+ENDS=("${HOST[0]}" "${HOST[1]}" "${ADDRESS[1]}")
 
-transfer "clean" "${SIZES[@]}"
+transfer "clean" "${ENDS[@]}" "${SIZES[@]}"
 for limit in 1 2 8; do
 	# Slower than any machine fills it.
 	impair ndp limit $limit rate 40mbit
-	transfer "trimming queue of $limit" "${SIZES[@]}"
+	transfer "trimming queue of $limit" "${ENDS[@]}" "${SIZES[@]}"
 	check "trimming queue of $limit: it trimmed" \
 		[ "$(ports trimmed_arrival trimmed_tail)" -gt 0 ]
 done
 impair netem loss $((RANDOM % 8 + 1))%
-transfer "loss" "${SIZES[@]}"
+transfer "loss" "${ENDS[@]}" "${SIZES[@]}"
 check "packets were lost" [ "$(ports drops)" -gt 0 ]
 impair netem duplicate $((RANDOM % 50 + 10))%
 watch_data "${HOST[1]}"
-transfer "duplication" "${SIZES[@]}"
+transfer "duplication" "${ENDS[@]}" "${SIZES[@]}"
 check "packets came twice" [ "$(watched twice)" -gt 0 ]
 impair netem delay 2ms 2ms
 watch_data "${HOST[1]}"
-transfer "reordering" "${SIZES[@]}"
+transfer "reordering" "${ENDS[@]}" "${SIZES[@]}"
 check "packets were overtaken" [ "$(watched late)" -gt 0 ]
 impair netem corrupt $((RANDOM % 5 + 1))%
 before=$(wrong)
-transfer "corruption" "${SIZES[@]}"
+transfer "corruption" "${ENDS[@]}" "${SIZES[@]}"
 check "packets were found to be wrong" [ "$(wrong)" -gt "$before" ]
 impair netem loss 2% duplicate 10% corrupt 2% delay 1ms 1ms
 before=$(wrong)
 watch_data "${HOST[1]}"
-transfer "all of these" "${SIZES[@]}"
+transfer "all of these" "${ENDS[@]}" "${SIZES[@]}"
 check "packets were lost" [ "$(ports drops)" -gt 0 ]
 check "packets came twice" [ "$(watched twice)" -gt 0 ]
 check "packets were overtaken" [ "$(watched late)" -gt 0 ]
@@ -91,13 +77,13 @@ for mode in drop:lost corrupt:corrupted; do
 			die "no bit errors"
 	done
 	before=$(cables "rx_ber_${mode#*:}")
-	transfer "bit errors, ber-mode ${mode%:*}" "${SIZES[@]}"
+	transfer "bit errors, ber-mode ${mode%:*}" "${ENDS[@]}" "${SIZES[@]}"
 	check "packets were ${mode#*:}" [ "$(cables "rx_ber_${mode#*:}")" -gt "$before" ]
 done
 for h in 0 1; do
 	ip -n "${HOST[h]}" link set eth0 type netwire rate 10gbit ber 0
 done
-transfer "$((40 / FEWER)) MB" $((40000000 / FEWER))
+transfer "$((40 / FEWER)) MB" "${ENDS[@]}" $((40000000 / FEWER))
 
 is "nothing was given up" \
 	"$(ndp_stat "${HOST[0]}" GivenUp) $(ndp_stat "${HOST[1]}" GivenUp)" "0 0"

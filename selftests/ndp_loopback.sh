@@ -12,36 +12,8 @@
 
 require_module ndp sch_ndp sch_netem
 require_program ethtool python3 tcpdump
-tap_plan 22
-PORT=5000
+tap_plan 11
 SIZES=(0 1 1423 1424 1425 65536 1000000)
-
-# transfer NAME NS ADDRESS: each size both ways, from H0 to the address, where NS listens
-transfer() {
-	local n bad=0
-
-	for n in "${SIZES[@]}"; do
-		PORT=$((PORT + 1))
-		serve "$2" $PORT
-		fetch "$H0" -s "$n" -r "$n" "$3" $PORT || bad=1
-		served || bad=1
-	done
-	check "$1" [ $bad -eq 0 ]
-}
-
-# Packets whose checksum UDP in H0 found to be wrong
-wrong() {
-	if [ "$FAMILY" -eq 4 ]; then
-		in_ns "$H0" awk '$1 == "Udp:" && !n { n = split($0, name); next }
-			$1 == "Udp:" {
-				for (i = 1; i <= n; i++)
-					if (name[i] == "InCsumErrors")
-						print $i
-			}' /proc/net/snmp
-	else
-		in_ns "$H0" awk '$1 == "Udp6InCsumErrors" { print $2 }' /proc/net/snmp6
-	fi
-}
 
 sent_by_wire() { in_ns "$H0" cat /sys/class/net/eth0/statistics/tx_packets; }
 
@@ -63,50 +35,44 @@ print(whole, bare)
 END
 }
 
-for FAMILY in 4 6; do
-	# shellcheck disable=SC2034
-	NET_LEN=$((FAMILY == 4 ? 24 : 64))
-	proto=$([ "$FAMILY" -eq 4 ] && echo ip || echo ipv6)
-	ip=IPv$FAMILY
-	wire_pair rate=1gbit mtu=1500
-	FAR=$(lib_net 9 9 1)
-	ip -n "$H0" link set lo mtu 1500
+wire_pair rate=1gbit mtu=1500
+FAR=$(lib_net 9 9 1)
+ip -n "$H0" link set lo mtu 1500
 
-	background ip netns exec "$H0" tcpdump -i lo --immediate-mode -U -s 200 -w "$TMP/lo.pcap" \
-		udp port $NDP_PORT 2>"$TMP/said"
-	capture=$PID
-	wait_for 20 grep -q listening "$TMP/said" || die "no capture: $(cat "$TMP/said")"
-	transfer "$ip: clean" "$H0" "${ADDRESS[0]}"
-	sleep 0.2
-	kill "$capture"
-	wait "$capture" 2>/dev/null
-	read -r whole bare <<<"$(captured "$TMP/lo.pcap")"
-	check "$ip: $whole packets carry payload" [ "$whole" -gt 1000 ]
-	is "$ip: none of them has a CRC, each a UDP checksum" "$bare" "$whole"
+background ip netns exec "$H0" tcpdump -i lo --immediate-mode -U -s 200 -w "$TMP/lo.pcap" \
+	udp port $NDP_PORT 2>"$TMP/said"
+capture=$PID
+wait_for 20 grep -q listening "$TMP/said" || die "no capture: $(cat "$TMP/said")"
+transfer "clean" "$H0" "$H0" "${ADDRESS[0]}" "${SIZES[@]}"
+sleep 0.2
+kill "$capture"
+wait "$capture" 2>/dev/null
+read -r whole bare <<<"$(captured "$TMP/lo.pcap")"
+check "$whole packets carry payload" [ "$whole" -gt 1000 ]
+is "none of them has a CRC, each a UDP checksum" "$bare" "$whole"
 
-	tc -n "$H0" qdisc replace dev lo root ndp limit 2 rate 40mbit || die "no trimming queue"
-	transfer "$ip: trimming queue" "$H0" "${ADDRESS[0]}"
-	check "$ip: it trimmed" [ "$(ndp_stat "$H0" TrimmedIn)" -gt 0 ]
+tc -n "$H0" qdisc replace dev lo root ndp limit 2 rate 40mbit || die "no trimming queue"
+transfer "trimming queue" "$H0" "$H0" "${ADDRESS[0]}" "${SIZES[@]}"
+check "it trimmed" [ "$(ndp_stat "$H0" TrimmedIn)" -gt 0 ]
 
-	tc -n "$H0" qdisc replace dev lo root netem corrupt 5% || die "no netem"
-	before=$(wrong)
-	transfer "$ip: corruption" "$H0" "${ADDRESS[0]}"
-	check "$ip: UDP found packets to be wrong" [ "$(wrong)" -gt "$before" ]
-	tc -n "$H0" qdisc del dev lo root
+tc -n "$H0" qdisc replace dev lo root netem corrupt 5% || die "no netem"
+before=$(ip_stat "$H0" Udp InCsumErrors)
+transfer "corruption" "$H0" "$H0" "${ADDRESS[0]}" "${SIZES[@]}"
+check "UDP found packets to be wrong" [ "$(ip_stat "$H0" Udp InCsumErrors)" -gt "$before" ]
+tc -n "$H0" qdisc del dev lo root
 
-	# The far address seems to be one of this host's.
-	ip -n "$H1" address add "$FAR/$((FAMILY == 4 ? 32 : 128))" dev lo
-	in_ns "$H0" sh -c "echo 1 >/proc/sys/net/ipv4/conf/all/accept_local"
-	ip -n "$H0" route add local "$FAR" dev lo src "${ADDRESS[0]}" table local || die "no route"
-	tc -n "$H0" qdisc add dev lo clsact
-	tc -n "$H0" filter add dev lo egress protocol $proto flower dst_ip "$FAR" \
-		action pedit ex munge eth dst set "$(mac 1)" pipe \
-		action mirred egress redirect dev eth0 || die "no filter"
-	for made in off on; do
-		in_ns "$H0" ethtool -K eth0 tx $made >/dev/null || die "no ethtool"
-		before=$(sent_by_wire)
-		transfer "$ip: sent on, checksums of the device $made" "$H1" "$FAR"
-		check "$ip: by the other device" [ "$(sent_by_wire)" -gt $((before + 700)) ]
-	done
-	ns_del_all
+# The far address seems to be one of this host's.
+ip -n "$H1" address add "$FAR/$((FAMILY == 4 ? 32 : 128))" dev lo
+in_ns "$H0" sh -c "echo 1 >/proc/sys/net/ipv4/conf/all/accept_local"
+ip -n "$H0" route add local "$FAR" dev lo src "${ADDRESS[0]}" table local || die "no route"
+proto=$([ "$FAMILY" -eq 4 ] && echo ip || echo ipv6)
+tc -n "$H0" qdisc add dev lo clsact
+tc -n "$H0" filter add dev lo egress protocol "$proto" flower dst_ip "$FAR" \
+	action pedit ex munge eth dst set "$(mac 1)" pipe \
+	action mirred egress redirect dev eth0 || die "no filter"
+for made in off on; do
+	in_ns "$H0" ethtool -K eth0 tx $made >/dev/null || die "no ethtool"
+	before=$(sent_by_wire)
+	transfer "sent on, checksums of the device $made" "$H0" "$H1" "$FAR" "${SIZES[@]}"
+	check "by the other device" [ "$(sent_by_wire)" -gt $((before + 700)) ]
 done

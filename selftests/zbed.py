@@ -86,6 +86,13 @@ def knows(node, dev, numbers):
         "neighbour replace %s lladdr %s nud permanent dev %s" % (addr(i), mac(i), dev) for i in numbers if i != int(node[1:])])
 
 
+def carriers(devs):
+    def up():
+        links = json.loads(ip("S", "-j link show master zs0"))
+        return not set(devs) - {link["ifname"] for link in links if link["operstate"] == "UP"}
+    wait_until(up, "carrier of all ports")
+
+
 def neighbours():
     """Everybody knows everybody, so that no address need be asked for."""
     numbers = [int(n[1:]) for n in names if n != "S"]
@@ -95,10 +102,7 @@ def neighbours():
     devs = {i: "z%d" % i if "C%d" % i in names else "p%d" % i for i in numbers}
     run("bridge -n %s -batch -" % names["S"], ["fdb replace %s dev zs0 via %s static" % (mac(i), devs[i]) for i in numbers])
 
-    def up():
-        links = json.loads(ip("S", "-j link show master zs0"))
-        return not set(devs.values()) - {link["ifname"] for link in links if link["operstate"] == "UP"}
-    wait_until(up, "carrier of all ports")
+    carriers(devs.values())
 
 
 def build(options=""):
@@ -123,14 +127,10 @@ def switch(node="S"):
     return json.loads(ip(node, "-s -d -j link show dev zs0"))[0]["linkinfo"]["info_data"]
 
 
-def ports_of(node):
-    """All ports of a node's switch, by one program: there may be many, and somebody may wait for all."""
-    links = json.loads(ip(node, "-s -d -j link show master zs0") or "[]")
+def all_ports(node="S"):
+    """By one program: there may be many, and somebody may wait for all."""
+    links = json.loads(ip(node, "-s -d -j link show master zs0"))
     return {link["ifname"]: link["linkinfo"]["info_slave_data"] for link in links}
-
-
-def all_ports():
-    return ports_of("S")
 
 
 def drops(p):
@@ -306,10 +306,12 @@ def settle():
 
 
 def rates_of(sinks, flows, seconds):
-    """Datagrams of each flow that arrive in that time; in a quarter of it where time is exact."""
+    """Datagrams of each flow that arrive in a second, seen for so long; a quarter will do where time is exact."""
+    if VIRTUAL:
+        seconds /= 4
     begin = [s.of(f) for s, f in zip(sinks, flows)]
-    time.sleep(seconds / 4 if VIRTUAL else seconds)
-    return [s.of(f) - b for s, f, b in zip(sinks, flows, begin)]
+    time.sleep(seconds)
+    return [(s.of(f) - b) / seconds for s, f, b in zip(sinks, flows, begin)]
 
 
 def rate_of(sink, flow, seconds):

@@ -25,7 +25,7 @@ import zbed
 import zfabric_wire
 from sch_cee import VIRTUAL, ip, names, run_parts, sysctl, tc, verdict
 from sch_ndp import check, exact, inside, run, same, say, wait_for_carrier, wait_until
-from zbed import Datagrams, Sink, Stream, addr, destroy, drops, knows, mac, node_add, port, rate_of, refused
+from zbed import Datagrams, Sink, Stream, addr, all_ports, destroy, drops, knows, mac, node_add, port, rate_of, refused
 from zfabric_wire import Relay, container, flow_of, host, where
 
 RATE = "1gbit" if VIRTUAL else "50mbit"
@@ -141,9 +141,9 @@ def lost():
     """Frames of all switches and tunnels"""
     wrong = {}
     for h in hosts():
-        for dev in [d["ifname"] for d in json.loads(ip(h, "-j link show master zs0"))]:
-            if drops(port(dev, h)):
-                wrong[h + " " + dev] = drops(port(dev, h))
+        for dev, p in all_ports(h).items():
+            if drops(p):
+                wrong[h + " " + dev] = drops(p)
         for k, v in drops(zf(h)).items():
             if k in FINAL:
                 wrong[h + " " + k] = v
@@ -958,7 +958,7 @@ def slow():
     sink = Sink("C1")
     flow = Datagrams("C0", addr(1)).start()
     time.sleep(0.2)
-    rate = rate_of(sink, flow, 1) * 1514 * 8 * (4 if VIRTUAL else 1)
+    rate = rate_of(sink, flow, 1) * 1514 * 8
     exact("slow: it gets %.0f of 500 Mb/s" % (rate / 1e6), rate > 450e6, (rate, zf("A"), zf("B")))
     arrive("slow", [sink], [flow])
     sink.finish()

@@ -21,8 +21,8 @@ import time
 import zbed
 from sch_cee import VIRTUAL, ip, names, run_parts, tc, verdict
 from sch_ndp import ETH_P_ALL, PACKET_OUTGOING, check, exact, inside, run, same, say, wait_for_carrier, wait_until
-from zbed import (Datagrams, Sink, Stream, addr, destroy, drops, jain, knows, mac, node_add, port, ports_of, qdisc_drops, rate_of,
-                  refused, restless)
+from zbed import (Datagrams, Sink, Stream, addr, all_ports, destroy, drops, jain, knows, mac, node_add, port, qdisc_drops,
+                  rate_of, refused, restless)
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -126,7 +126,7 @@ def wire(h):
 
 
 def ports(h):
-    return dict(ports_of(h), zs0=zbed.switch(h))
+    return dict(all_ports(h), zs0=zbed.switch(h))
 
 
 def end():
@@ -360,7 +360,7 @@ def stall(fabric):
     if fabric:
         wait_until(lambda: all_out(2) and z(0)["slept"] > 0, "the culprit waits for credit")
     beside = rate_of(sink, flow, 2)
-    p, w = z(2), wire("A")
+    p, w = z(2), {}
     say("victim %d alone, %d beside; receiver %s" % (alone, beside, {k: v for k, v in p.items() if v}))
     if not fabric:
         exact("collapse: without credit it has %.3f" % (beside / alone), beside < 0.1 * alone, (alone, beside, lost()))
@@ -378,9 +378,14 @@ def stall(fabric):
     # Of an input's share each of its transmit queues may be a frame beyond.  Where time is real what is for
     # the victim waits for credit there as well, and credit may have lapsed that is not asked for again yet.
     most = (256 << 10) + 1514 if VIRTUAL else 2 * ((256 << 10) + 8 * 1514)
-    # A grant lets a part of the victim's go by the wire at once.
+
+    def wire_clears():
+        w.update(wire("A"))
+        return not w["backlog"]
+    # A grant lets a part of the victim's go by the wire at once; what is the culprit's would stay there.
+    wait_until(wire_clears, "nothing of the culprit's is on the wire")
     check("victim: %d bytes are let in by %d credits, %d wait for more on the other host" % (p["backlog"], p["credit"], w["held"]),
-          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and w["backlog"] <= PART * CREDIT and
+          0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and not w["backlog"] and
           not p["held"], (p, w))
     ip("B", "link set z2 type zvnic rate " + FAST)
     arrive("victim", [late] * 8 + [sink], stuck + [flow])

@@ -16,9 +16,9 @@ import time
 import zbed
 from sch_cee import USERS, run_parts, unload_modules, verdict
 from sch_ndp import check, exact, inside, run, same, say, wait_until
-from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, cee,
-                  container, destroy, drops, ip, jain, mac, names, neighbours, port, qdisc_drops,
-                  rate_of, refused, settle, switch, tc)
+from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, carriers,
+                  cee, container, destroy, drops, ip, jain, knows, mac, names, neighbours, port,
+                  qdisc_drops, rate_of, refused, settle, switch, tc)
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
@@ -501,10 +501,8 @@ def vlans():
 
 def neighbours_of_vlans():
     for i in range(4):
-        for j in range(4):
-            if i != j:
-                ip("C%d" % i, "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(j), mac(j)))
-        wait_until(lambda: zbed.json.loads(ip("S", "-j link show z%d" % i))[0]["operstate"] == "UP", "carrier")
+        knows("C%d" % i, "eth0", range(4))
+    carriers(["z%d" % i for i in range(4)])
 
 
 def host():

@@ -146,7 +146,12 @@ set_ndp() {
 	done
 }
 
-unload_transports() { rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed 2>/dev/null; }
+# Sockets of a namespace that is gone may hold them for a while yet.
+unload_transports() { wait_for 20 transports_unloaded; }
+transports_unloaded() {
+	rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed
+	! grep -qE '^ndp_(mprdma|dcqcn|light|fixed) ' /proc/modules
+}
 
 serve() {
 	local ns=$1 family=()

@@ -107,7 +107,7 @@ forged "an opening to a closed port, 100 times" DropNoListener=100 "$H0" "$H1" \
 		$live -i 1 psn 10.0.0.2 $OPEN
 }
 
-rmmod ndp_fixed 2>/dev/null
+unload_transports || die "a transport is in use"
 forged "an opening of each other transport" DropTransport=255 "$H0" "$H1" \
 	transport 10.0.0.2 $OPEN
 

@@ -348,6 +348,27 @@ TEST_F_TIMEOUT(flow, returned_for_ever, LONG)
 	returns(_metadata, &self->t, 20000);
 }
 
+/* As broken hardware does: each payload comes changed, and what stands before it is whole. */
+static void change_payload(struct packet *p)
+{
+	if (p->from == NEAR && ndp_type(p) == DATA && has_payload(p)) {
+		p->data[p->len - 1] ^= 1;
+		spoilt++;
+	}
+	carry_on(p);
+}
+
+TEST_F_TIMEOUT(flow, changed_for_ever, LONG)
+{
+	meddle = change_payload;
+	write_some(self->t.s, &self->t.written, 20000);
+	EXPECT_TRUE(few_packets());
+	EXPECT_LT(3, spoilt);
+	EXPECT_EQ(spoilt, stat_of(FAR, "CrcIn"));
+	meddle = carry_on;
+	EXPECT_TRUE(to_the_end(&self->t, 100000));
+}
+
 TEST_F_TIMEOUT(flow, fin_returned_for_ever, LONG)
 {
 	returns(_metadata, &self->t, 0);

@@ -5,13 +5,17 @@
  * Every DATA packet is answered: ACK when it is whole (ack.c), NACK at once when it
  * was trimmed; the transport says what the answer grants.  A packet whose
  * payload CRC is wrong, for which there is no room, or which the transport does
- * not take yet, is answered as if it had been trimmed.  Duplicates are
- * acknowledged again.
+ * not take yet, is answered as if it had been trimmed; but where each payload
+ * comes changed, the answers cease: the sender's timeout is the clock of what
+ * cannot succeed.  Duplicates are acknowledged again.
  *
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
 #include <net/inet_ecn.h>
 #include "transport.h"
+
+/* Payloads in a row with a wrong CRC that are answered.  Each answer elicits the packet again. */
+#define NDP_CRC_NACKS	8
 
 /* In order and without payload: it is taken at once, and charged to nobody. */
 static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)
@@ -120,6 +124,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	if (!ndp_skb_was_cut(skb))
 		np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
+	np->crc_nacks = 0;
 	ndp_tp_arrived(np, &nh, skb->dev, NDP_ARRIVED_WHOLE);
 	ndp_rcv_strip(np, skb, &nh);
 	ndp_rcv_queue(np, skb);
@@ -208,6 +213,12 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
 		why = SKB_DROP_REASON_UDP_CSUM;
+		/* The sender waits for its timeout, which doubles, as if the packet were lost. */
+		if (np->crc_nacks == NDP_CRC_NACKS) {
+			kfree_skb_reason(skb, why);
+			return;
+		}
+		np->crc_nacks++;
 	}
 	if (how == NDP_ARRIVED_WHOLE && !ndp_tp_takes(np, nh)) {
 		NDP_CONN_INC(np, EARLY_IN);

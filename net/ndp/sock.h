@@ -307,6 +307,8 @@ struct ndp_sock {
 	u16			ack_path;
 	/** @ack_at: they wait for what the application writes, until then; 0: they do not */
 	u64			ack_at;
+	/** @crc_nacks: payloads in a row with a wrong CRC that were answered (data.c) */
+	u8			crc_nacks;
 	/** @irs_known: @irs is valid */
 	bool			irs_known;
 	/** @rcv_last: the packet at @rcv_max carried LAST: pulls for missing packets alone */

@@ -751,7 +751,10 @@ def strangers():
     arrive("strangers", [sink], [flow])
     flows = zf("B")["flows"]
     body = bytes.fromhex((mac(1) + mac(9)).replace(":", "")) + struct.pack("!I", 64)
-    relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
+    def knock():
+        relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
+
+    knock()
     wait_until(lambda: zf("B")["drop_stranger"] == 1, "the stranger is refused")
     raw_frames("C0", [(mac(1), "02:00:00:00:00:ee")])
     time.sleep(1)
@@ -759,6 +762,18 @@ def strangers():
     flows = zf("B")["flows"]
     same("strangers: what a known host sends is not learnt", "02:00:00:00:00:ee" in run("bridge -n %s fdb show dev zf0" % names["B"]), False)
     same("strangers: no flow, nothing learnt", (zf("B")["flows"], mac(9) in run("bridge -n %s fdb show dev zf0" % names["B"])), (flows, False))
+    # Who is named twice is a stranger when neither name is left.
+    entries = ["%s dev zf0 dst 192.168.7.99" % mac(n) for n in (20, 21)]
+    for entry in entries:
+        run("bridge -n %s fdb add %s" % (names["B"], entry))
+    run("bridge -n %s fdb del %s" % (names["B"], entries[0]))
+    knock()
+    wait_until(lambda: zf("B")["flows"] == flows + 1, "who is named is no stranger")
+    run("bridge -n %s fdb del %s" % (names["B"], entries[1]))
+    wait_until(lambda: zf("B")["flows"] == flows, "nobody confirms it")
+    knock()
+    wait_until(lambda: zf("B")["drop_stranger"] == 2, "who was named is a stranger again")
+    same("strangers: named once, and twice, and not at all", (zf("B")["drop_stranger"], zf("B")["flows"]), (2, flows))
     relay.finish()
     sink.finish()
     end()
@@ -1160,7 +1175,7 @@ def unload():
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
          strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 157 if VIRTUAL else 154
+PLAN = 158 if VIRTUAL else 155
 
 
 def failing():

@@ -50,6 +50,59 @@ static const struct rhashtable_params zbr_fdb_params = {
 	.automatic_shrinking	= true,
 };
 
+/**
+ * struct zbr_told - a host that the operator has told of
+ * @rhnode:	in zbridge.told
+ * @rcu:	for kfree_rcu()
+ * @addr:	its address
+ * @entries:	how many entries name it; fdb_lock
+ */
+struct zbr_told {
+	struct rhash_head	rhnode;
+	struct rcu_head		rcu;
+	struct in6_addr		addr;
+	unsigned int		entries;
+};
+
+static const struct rhashtable_params zbr_told_params = {
+	.head_offset		= offsetof(struct zbr_told, rhnode),
+	.key_offset		= offsetof(struct zbr_told, addr),
+	.key_len		= sizeof(struct in6_addr),
+	.automatic_shrinking	= true,
+};
+
+/* One more entry of the operator's names a host.  Context: fdb_lock.  Return: 0 or an error. */
+static int zbr_told_get(struct zbridge *zb, const struct in6_addr *host)
+{
+	struct zbr_told *told = rhashtable_lookup_fast(&zb->told, host, zbr_told_params);
+	int err;
+
+	if (told) {
+		told->entries++;
+		return 0;
+	}
+	told = kzalloc(sizeof(*told), GFP_ATOMIC);
+	if (!told)
+		return -ENOMEM;
+	told->addr = *host;
+	told->entries = 1;
+	err = rhashtable_insert_fast(&zb->told, &told->rhnode, zbr_told_params);
+	if (err)
+		kfree(told);
+	return err;
+}
+
+/* One entry less.  Context: fdb_lock. */
+static void zbr_told_put(struct zbridge *zb, const struct in6_addr *host)
+{
+	struct zbr_told *told = rhashtable_lookup_fast(&zb->told, host, zbr_told_params);
+
+	if (--told->entries)
+		return;
+	rhashtable_remove_fast(&zb->told, &told->rhnode, zbr_told_params);
+	kfree_rcu(told, rcu);
+}
+
 /* Context: RCU or fdb_lock. */
 static struct zbr_fdb_entry *zbr_fdb_find(struct zbridge *zb, const u8 *addr)
 {
@@ -110,6 +163,8 @@ static void zbr_fdb_delete(struct zbridge *zb, struct zbr_fdb_entry *e)
 {
 	rhashtable_remove_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
 	hlist_del_init_rcu(&e->node);
+	if (e->is_static)
+		zbr_told_put(zb, &e->host);
 	zbr_fdb_notify(zb, e->key.addr, &e->host, e->is_static, RTM_DELNEIGH);
 	kfree_rcu(e, rcu);
 }
@@ -134,19 +189,28 @@ static int zbr_fdb_insert(struct zbridge *zb, const u8 *addr, const struct in6_a
 	e->host = *host;
 	e->is_static = is_static;
 	e->used = jiffies;
+	err = is_static ? zbr_told_get(zb, host) : 0;
+	if (err)
+		goto free;
 	err = old ? rhashtable_replace_fast(&zb->fdb, &old->rhnode, &e->rhnode, zbr_fdb_params) :
 		    rhashtable_insert_fast(&zb->fdb, &e->rhnode, zbr_fdb_params);
-	if (err) {
-		kfree(e);
-		return err;
-	}
+	if (err)
+		goto forget;
 	hlist_add_head_rcu(&e->node, &zb->fdb_list);
 	if (old) {
 		hlist_del_init_rcu(&old->node);
+		if (old->is_static)
+			zbr_told_put(zb, &old->host);
 		kfree_rcu(old, rcu);
 	}
 	zbr_fdb_notify(zb, addr, host, is_static, RTM_NEWNEIGH);
 	return 0;
+forget:
+	if (is_static)
+		zbr_told_put(zb, host);
+free:
+	kfree(e);
+	return err;
 }
 
 /**
@@ -179,16 +243,7 @@ bool zbr_fdb_host(struct zbridge *zb, const u8 *addr, struct in6_addr *host)
  */
 bool zbr_fdb_knows(struct zbridge *zb, const struct in6_addr *host)
 {
-	const struct zbr_fdb_entry *e;
-	const struct zbr_host *h;
-
-	list_for_each_entry_rcu(h, &zb->defaults, node)
-		if (ipv6_addr_equal(&h->addr, host))
-			return true;
-	hlist_for_each_entry_rcu(e, &zb->fdb_list, node)
-		if (e->is_static && ipv6_addr_equal(&e->host, host))
-			return true;
-	return false;
+	return rhashtable_lookup(&zb->told, host, zbr_told_params);
 }
 
 /* Make room, at most once a second: who comes without room is learnt later. */
@@ -249,6 +304,9 @@ static void zbr_fdb_drop_default(struct zbridge *zb, struct zbr_host *h)
 	static const u8 none[ETH_ALEN];
 
 	list_del_rcu(&h->node);
+	spin_lock_bh(&zb->fdb_lock);
+	zbr_told_put(zb, &h->addr);
+	spin_unlock_bh(&zb->fdb_lock);
 	zbr_fdb_notify(zb, none, &h->addr, true, RTM_DELNEIGH);
 	kfree_rcu(h, rcu);
 }
@@ -258,6 +316,7 @@ static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, 
 	static const u8 none[ETH_ALEN];
 	struct zbr_host *h, *next;
 	unsigned int n = 0;
+	int err;
 
 	h = zbr_fdb_default(zb, addr);
 	if (h)
@@ -275,6 +334,13 @@ static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, 
 	if (!h)
 		return -ENOMEM;
 	h->addr = *addr;
+	spin_lock_bh(&zb->fdb_lock);
+	err = zbr_told_get(zb, addr);
+	spin_unlock_bh(&zb->fdb_lock);
+	if (err) {
+		kfree(h);
+		return err;
+	}
 	list_add_tail_rcu(&h->node, &zb->defaults);
 	zbr_fdb_notify(zb, none, addr, true, RTM_NEWNEIGH);
 	return 0;
@@ -393,11 +459,19 @@ out:
  */
 int zbr_fdb_init(struct zbridge *zb)
 {
+	int err;
+
 	spin_lock_init(&zb->fdb_lock);
 	INIT_HLIST_HEAD(&zb->fdb_list);
 	zb->fdb_aged = jiffies - HZ;
 	INIT_LIST_HEAD(&zb->defaults);
-	return rhashtable_init(&zb->fdb, &zbr_fdb_params);
+	err = rhashtable_init(&zb->fdb, &zbr_fdb_params);
+	if (err)
+		return err;
+	err = rhashtable_init(&zb->told, &zbr_told_params);
+	if (err)
+		rhashtable_destroy(&zb->fdb);
+	return err;
 }
 
 /**
@@ -419,4 +493,5 @@ void zbr_fdb_exit(struct zbridge *zb)
 	list_for_each_entry_safe(h, next_host, &zb->defaults, node)
 		zbr_fdb_drop_default(zb, h);
 	rhashtable_destroy(&zb->fdb);
+	rhashtable_destroy(&zb->told);
 }

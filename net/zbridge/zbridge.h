@@ -131,6 +131,7 @@ struct zbr_port;
  * @fdb_aged:	jiffies when old ones were last looked for
  * @fdb_lock:	writing of @fdb
  * @fdb_list:	the same addresses, for walks
+ * @told:	hosts that the operator's entries name
  * @defaults:	hosts that get what is for no address or for many
  */
 struct zbridge {
@@ -161,6 +162,7 @@ struct zbridge {
 	/* Alone, or inside of a flow's */
 	spinlock_t		fdb_lock;
 	struct hlist_head	fdb_list;
+	struct rhashtable	told;
 	struct list_head	defaults;
 };
 

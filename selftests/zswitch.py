@@ -412,7 +412,7 @@ def moved(node, source, dest, n=1):
 
 
 def addresses():
-    build("ageing 4")
+    build()
     for i in range(3):
         container(i)
     for i in range(3):
@@ -424,8 +424,10 @@ def addresses():
     same("addresses: nothing goes back where it came from", moved("C0", mac(0), mac(0), 2), ([0, 0, 0], {"drop_local": 2}))
     moved("C1", mac(0), mac(2))
     same("addresses: one that moves is found again", moved("C2", mac(2), mac(0), 3), ([0, 3, 0], {}))
+    ip("S", "link set zs0 type zswitch ageing 4")
     wait_until(lambda: mac(0) not in bridge("fdb show dev zs0"), "it is forgotten", 60)
     check("addresses: one that nobody uses is forgotten", True)
+    ip("S", "link set zs0 type zswitch ageing 300")
     bridge("fdb add %s dev zs0 via z0 static" % mac(0))
     refusal = refused("bridge fdb add %s dev zs0 via z1 static" % mac(0))
     check("addresses: added once", refusal and "exists" in refusal, refusal)
@@ -553,7 +555,9 @@ def segments():
     same("segments: all bytes arrive", stream.finish(), True)
     settle()
     p = port("z0")
-    check("segments: %d bytes a frame" % (p["in_bytes"] // p["in"]), p["in_bytes"] // p["in"] > 15000, p)
+    # A slow machine writes less at once; a frame of the MTU would show that all were cut.
+    least = 15000 if VIRTUAL else 1514
+    check("segments: %d bytes a frame" % (p["in_bytes"] // p["in"]), p["in_bytes"] // p["in"] > least, p)
     lossless("segments", ("C0", "C1"))
     destroy()
 

@@ -66,6 +66,10 @@ do {									\
 #define netif_get_link_ksettings(dev, ks)	__ethtool_get_link_ksettings(dev, ks)
 #endif
 
+#ifndef COMPAT_HAVE_NETIF_FLAGS
+#define netif_get_flags(dev)	dev_get_flags(dev)
+#endif
+
 #ifndef COMPAT_HAVE_NET_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size)			\
 	((void)(size), register_net_sysctl(net, path, table))

@@ -28,6 +28,7 @@
 #include <linux/rtnetlink.h>
 #include <net/cee.h>
 #include <net/ipv6.h>
+#include <net/netdev_lock.h>
 #include <net/netlink.h>
 #include <net/sock.h>
 #include "zbridge.h"

@@ -16,6 +16,7 @@
 #include <linux/ethtool.h>
 #include <linux/jhash.h>
 #include <linux/rtnetlink.h>
+#include <net/netdev_lock.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 #include "fabric.h"

@@ -321,7 +321,7 @@ int zsw_bridge_getlink(struct sk_buff *skb, u32 portid, u32 seq, struct net_devi
 		.ifi_family = AF_BRIDGE,
 		.ifi_type = dev->type,
 		.ifi_index = dev->ifindex,
-		.ifi_flags = dev_get_flags(dev),
+		.ifi_flags = netif_get_flags(dev),
 	};
 	if (zsw_put_bridge_link(skb, dev, &port->vlans, filter_mask)) {
 		nlmsg_cancel(skb, nlh);

@@ -38,6 +38,7 @@
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 #include <net/gso.h>
+#include <net/netdev_lock.h>
 #include "zvtap.h"
 
 #define ZVTAP_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | \

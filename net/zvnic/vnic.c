@@ -37,6 +37,7 @@
 #include <linux/ethtool.h>
 #include <linux/math64.h>
 #include <linux/rtnetlink.h>
+#include <net/netdev_lock.h>
 #include "zvnic.h"
 
 /* What a frame takes on a wire beside its bytes: FCS, preamble and gap */

@@ -273,6 +273,16 @@ CASE(backlog_numbers)
 	note("accepted %d", accept(l, NULL, NULL) >= 0);
 }
 
+/* What was sent has come: a reset takes back what has not. */
+static void wait_sent(int fd)
+{
+	int i, left = 1;
+
+	for (i = 0; i < SOON / 10 && !ioctl(fd, SIOCOUTQ, &left) && left; i++)
+		usleep(10000);
+	must(!left, "all acknowledged");
+}
+
 CASE(gone_before_accepted)
 {
 	int l = listening(port), s, a;
@@ -287,6 +297,7 @@ CASE(gone_before_accepted)
 	CALL(recv(a, text, 4, 0));
 	s = connect_and_send(port);
 	wait_in(l);
+	wait_sent(s);
 	close_hard(s);
 	settle();
 	a = accept(l, NULL, NULL);

@@ -31,6 +31,9 @@ SEGMENTS = F_CSUM | F_TSO4 | F_TSO6 | F_ECN
 vms = []
 taps = []
 
+# In Linux 7.2 tap.c does not tell a device that its guest takes segments of UDP: they are cut.
+TAP_TELLS_USO = int(os.uname().release.split(".")[0]) < 7
+
 
 def vm(i, options="", slave=""):
     """Port v<i> of virtual machine i."""
@@ -323,8 +326,9 @@ def segments_udp():
         check("udp: this kernel refuses what it does not know", True)
     if known and whole:
         a.write(eth4(mac(11), mac(10), packet), uso)
-        (header, data), = receive(whole, 1)
-        check("udp: stays one where it is", data[42:] == payload and header.gso == GSO_UDP_L4, header)
+        got = receive(whole, 1 if TAP_TELLS_USO else 10)
+        check("udp: stays one where it is", b"".join(f[42:] for _, f in got) == payload
+              and (got[0][0].gso == GSO_UDP_L4 and len(got) == 1 or not TAP_TELLS_USO), (len(got), got[0][0]))
     else:
         check("udp: nobody offers to take it", not whole)
     # UDP fragmentation offload, which nobody takes any more

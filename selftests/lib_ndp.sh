@@ -149,8 +149,11 @@ set_ndp() {
 # Sockets of a namespace that is gone may hold them for a while yet.
 unload_transports() { wait_for 20 transports_unloaded; }
 transports_unloaded() {
-	rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed
-	! grep -qE '^ndp_(mprdma|dcqcn|light|fixed) ' /proc/modules
+	local module
+
+	for module in ndp_mprdma ndp_dcqcn ndp_light ndp_fixed; do
+		[ ! -e /sys/module/$module ] || rmmod $module || return
+	done
 }
 
 serve() {

@@ -751,6 +751,7 @@ def strangers():
     arrive("strangers", [sink], [flow])
     flows = zf("B")["flows"]
     body = bytes.fromhex((mac(1) + mac(9)).replace(":", "")) + struct.pack("!I", 64)
+
     def knock():
         relay.send(1, frame_to("B", packet(SYN, 0, 77, 5, 0, body), src="192.168.7.99"))
 

@@ -27,6 +27,7 @@
  * @timer:	runs when @next is due and @round has something
  * @next:	ktime_get_ns() before which no further pull leaves
  * @waiting:	how many connections are in @round or being served
+ * @arrived:	packets that arrived whole since @timer last ran, or since one began to wait
  * @pulls:	pulls granted, ever
  * @pulled_ever: sum of @pulled_in of the epochs before
  * @trimmed_ever: likewise of @trimmed_in
@@ -58,6 +59,7 @@ struct ndp_pullq {
 	struct hrtimer		timer;
 	u64			next;
 	u32			waiting;
+	u32			arrived;
 	u64			pulls;
 	u64			pulled_ever;
 	u64			trimmed_ever;

@@ -48,8 +48,8 @@
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
 
-/* Pulls that a late timer may send at once to catch up. */
-#define NDP_PULL_BATCH		4
+/* Pulls that a late timer may send at once to catch up, however few packets arrive. */
+#define NDP_PULL_BATCH		4U
 
 /* Pulls to leave out so that a port's queue of NDP_SWITCH_LIMIT packets drains. */
 #define NDP_PULL_DRAIN		(NDP_SWITCH_LIMIT - 2)
@@ -285,6 +285,16 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 }
 
 /*
+ * Pulls that a late timer may send at once.  One that runs behind many packets of a softirq
+ * must replace them all, or fewer are under way each time and the link waits for the timer;
+ * what has just arrived whole found room on the way.  Context: q->lock held.
+ */
+static u32 ndp_pullq_burst(const struct ndp_pullq *q)
+{
+	return max(NDP_PULL_BATCH, q->arrived);
+}
+
+/*
  * Charge one pull: the packet, and what arrived since the last one and no pull stands for:
  * headers are a hundredth of it where data goes both ways.  What arrived while the queue was
  * idle has passed.  A late timer may catch up, an idle queue may not.
@@ -292,7 +302,7 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			     u64 now, bool late)
 {
-	u64 slack = late ? (NDP_PULL_BATCH - 1) * cost.full : 0;
+	u64 slack = late ? (ndp_pullq_burst(q) - 1) * cost.full : 0;
 	u32 unpulled = atomic_xchg(&q->unpulled, 0);
 
 	if (q->next + NDP_PULL_BATCH * cost.full < now) {
@@ -363,7 +373,8 @@ static void ndp_pull_enqueue(struct ndp_sock *np)
 	spin_lock(&q->lock);
 	if (!q->dead) {
 		ps->queued = true;
-		q->waiting++;
+		if (!q->waiting++)
+			q->arrived = 0;
 		sock_hold(ndp_to_sk(np));
 		ndp_pullq_add_tail(q, np);
 		ndp_pullq_arm(q);
@@ -590,15 +601,16 @@ static enum hrtimer_restart ndp_pullq_timer(struct hrtimer *t)
 	struct ndp_pullq *q = container_of(t, struct ndp_pullq, timer);
 	u64 now = ktime_get_ns();
 	struct ndp_sock *np;
-	int n;
+	u32 turns;
 
 	spin_lock(&q->lock);
-	for (n = 0; n < NDP_PULL_BATCH && q->next <= now; n++) {
+	for (turns = ndp_pullq_burst(q); turns && q->next <= now; turns--) {
 		np = ndp_pullq_turn(q, ndp_pullq_low_share(q));
 		if (!np)
 			break;
 		ndp_pullq_serve(q, np, now);
 	}
+	q->arrived = 0;
 	ndp_pullq_arm(q);
 	spin_unlock(&q->lock);
 	return HRTIMER_NORESTART;
@@ -799,6 +811,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	spin_lock(&q->lock);
 	if (!pulled && !trimmed)
 		ps->turns_taken++;
+	q->arrived += !trimmed;
 	q->pushed_in += !pulled;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;

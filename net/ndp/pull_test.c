@@ -148,7 +148,10 @@ static void ndp_pull_test_low_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->turns[3], 100);
 }
 
-/* Idle time is not saved up, a late timer makes up for a batch at most. */
+/*
+ * Idle time is not saved up, a late timer makes up for a batch at most, or for as many as
+ * have arrived.
+ */
 static void ndp_pull_test_pace(struct kunit *test)
 {
 	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 1 << 20 };
@@ -167,26 +170,44 @@ static void ndp_pull_test_pace(struct kunit *test)
 	/* As much time, when the next packet is a short one. */
 	ndp_pullq_charge(q, less, 3000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 3000000ULL - (NDP_PULL_BATCH - 1) * 100 + 10);
+	q->arrived = 20;
+	ndp_pullq_charge(q, cost, 4000000, true);
+	KUNIT_EXPECT_EQ(test, q->next, 4000000ULL - 19 * 100 + 100);
+	ndp_pullq_charge(q, cost, 5000000, false);
+	KUNIT_EXPECT_EQ(test, q->next, 5000100ULL);
 	/* Right after boot there was no time to make up for. */
 	q->next = 0;
 	ndp_pullq_charge(q, cost, 50, true);
 	KUNIT_EXPECT_EQ(test, q->next, 100ULL);
 }
 
-/* What a late timer owes goes to one connection, by one PULL, though others wait. */
-static void ndp_pull_test_late(struct kunit *test)
+/* Pulls that a timer grants at @now, whose first was due at 1000000. */
+static u32 ndp_pull_test_burst(struct ndp_pullq *q, u64 now)
 {
 	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 1 << 20 };
+	u32 n = 1;
+
+	q->next = 1000000;
+	while (ndp_pullq_charge_timer(q, cost, now))
+		n++;
+	return n;
+}
+
+/*
+ * What a late timer owes goes to one connection, by one PULL, though others wait: a batch, or
+ * as many as have arrived, but never more than the link has had time for.
+ */
+static void ndp_pull_test_late(struct kunit *test)
+{
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
 	struct ndp_pullq *q = &t->q;
-	int n = 1;
 
 	spin_lock_init(&q->lock);
-	q->next = 1000000;
-	KUNIT_EXPECT_FALSE(test, ndp_pullq_charge_timer(q, cost, 1000000));
-	while (ndp_pullq_charge_timer(q, cost, 2000000))
-		n++;
-	KUNIT_EXPECT_EQ(test, n, NDP_PULL_BATCH);
+	KUNIT_EXPECT_EQ(test, ndp_pull_test_burst(q, 1000000), 1);
+	KUNIT_EXPECT_EQ(test, ndp_pull_test_burst(q, 2000000), NDP_PULL_BATCH);
+	q->arrived = 50;
+	KUNIT_EXPECT_EQ(test, ndp_pull_test_burst(q, 2000000), 50);
+	KUNIT_EXPECT_EQ(test, ndp_pull_test_burst(q, 1000450), 5);
 }
 
 /* What no pull stands for has its time on the link, but no more than a packet's in all. */

@@ -293,7 +293,7 @@ static u16 mprdma_random_path(const struct ndp_sock *np, struct mprdma *mp)
 /* Has the receiver no slot yet for what it has refused? */
 static bool mprdma_is_blocked(const struct ndp_sock *np)
 {
-	const struct sk_buff *skb = ndp_tx_first(&np->rtx);
+	const struct sk_buff *skb = ndp_rtx_first(np);
 
 	return skb && ndp_tx_cb(skb)->psn - np->snd_una >= READ_ONCE(slots);
 }

@@ -173,6 +173,46 @@ static struct ndp_sock *mprdma_test_sock(struct kunit *test)
 	return np;
 }
 
+/* A refused packet is the highest that was sent so far, and waits behind those that do. */
+static struct sk_buff *mprdma_test_refused(struct kunit *test, struct ndp_sock *np, u32 psn)
+{
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+	struct rb_node **p = &np->txq.rb_node, *parent = NULL;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	ndp_tx_cb(skb)->psn = psn;
+	ndp_tx_cb(skb)->state = NDP_TX_NACKED;
+	list_add_tail(&ndp_tx_cb(skb)->list, &np->rtx);
+	while (*p) {
+		parent = *p;
+		p = &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, p);
+	rb_insert_color(&skb->rbnode, &np->txq);
+	return skb;
+}
+
+/*
+ * The lowest missing packet has a slot, wherever it stands among the refused ones: NACKs that
+ * come far out of order are not sorted for without end.
+ */
+static void mprdma_test_blocked(struct kunit *test)
+{
+	struct ndp_sock *np = mprdma_test_sock(test);
+	struct sk_buff *low, *high;
+
+	np->snd_una = U32_MAX;
+	low = mprdma_test_refused(test, np, np->snd_una);
+	high = mprdma_test_refused(test, np, np->snd_una + slots);
+	KUNIT_EXPECT_FALSE(test, mprdma_is_blocked(np));
+	list_move(&ndp_tx_cb(high)->list, &np->rtx);
+	KUNIT_EXPECT_FALSE(test, mprdma_is_blocked(np));
+	/* It is under way: the other one has no slot before it arrives. */
+	ndp_tx_cb(low)->state = NDP_TX_FLIGHT;
+	list_del(&ndp_tx_cb(low)->list);
+	KUNIT_EXPECT_TRUE(test, mprdma_is_blocked(np));
+}
+
 /* A message for behind all others waits for delta packets' time, or for their ACKs. */
 static void mprdma_test_sync(struct kunit *test)
 {
@@ -279,6 +319,7 @@ static struct kunit_case mprdma_cases[] = {
 	KUNIT_CASE(mprdma_test_learn),
 	KUNIT_CASE(mprdma_test_sync),
 	KUNIT_CASE(mprdma_test_overdue),
+	KUNIT_CASE(mprdma_test_blocked),
 	KUNIT_CASE(mprdma_test_haste),
 	KUNIT_CASE(mprdma_test_paths),
 	KUNIT_CASE(mprdma_test_other_path),

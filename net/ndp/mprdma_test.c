@@ -173,22 +173,15 @@ static struct ndp_sock *mprdma_test_sock(struct kunit *test)
 	return np;
 }
 
-/* A refused packet is the highest that was sent so far, and waits behind those that do. */
+/* A packet that the receiver has refused, the last of those that wait. */
 static struct sk_buff *mprdma_test_refused(struct kunit *test, struct ndp_sock *np, u32 psn)
 {
 	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
-	struct rb_node **p = &np->txq.rb_node, *parent = NULL;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	ndp_tx_cb(skb)->psn = psn;
 	ndp_tx_cb(skb)->state = NDP_TX_NACKED;
 	list_add_tail(&ndp_tx_cb(skb)->list, &np->rtx);
-	while (*p) {
-		parent = *p;
-		p = &parent->rb_right;
-	}
-	rb_link_node(&skb->rbnode, parent, p);
-	rb_insert_color(&skb->rbnode, &np->txq);
 	return skb;
 }
 
@@ -203,6 +196,9 @@ static void mprdma_test_blocked(struct kunit *test)
 
 	np->snd_una = U32_MAX;
 	low = mprdma_test_refused(test, np, np->snd_una);
+	/* Only the lowest is looked up in the tree. */
+	rb_link_node(&low->rbnode, NULL, &np->txq.rb_node);
+	rb_insert_color(&low->rbnode, &np->txq);
 	high = mprdma_test_refused(test, np, np->snd_una + slots);
 	KUNIT_EXPECT_FALSE(test, mprdma_is_blocked(np));
 	list_move(&ndp_tx_cb(high)->list, &np->rtx);

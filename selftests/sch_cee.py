@@ -37,9 +37,10 @@ if VIRTUAL or os.environ.get("NDP_FULL"):
 RATE, BITS = ("1gbit", 10**9) if VIRTUAL else ("5mbit", 5 * 10**6)
 # A peer in software, on a machine that is slow: what it sends in 20 ms
 SLACK = "" if VIRTUAL else " ring 200k"
-# All that a host sends in lossless(), and more: however late a peer obeys, no more comes.
-# A pause lasts as long as such a machine needs.
-ALL = "" if VIRTUAL else " ring 2m watchdog off"
+# All that a host sends at once, and more: however late a peer obeys, no more comes.
+ROOM = "" if VIRTUAL else " ring 2m"
+# And a pause lasts as long as such a machine needs.
+ALL = "" if VIRTUAL else ROOM + " watchdog off"
 SIZE = 1400
 IPV6_TCLASS, IPV6, SO_PRIORITY = 67, 41, 12
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32

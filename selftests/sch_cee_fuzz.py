@@ -23,7 +23,7 @@ import sys
 import time
 
 import sch_cee as cee
-from sch_cee import (HOSTS, MACS, PAUSE, SLACK, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, names,
+from sch_cee import (HOSTS, MACS, PAUSE, ROOM, SLACK, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, names,
                      settled, sums)
 from sch_cee_more import CN, CNM, Tap, point
 from sch_ndp import check, run
@@ -34,8 +34,6 @@ REASONS = ("limit", "overflow", "watchdog", "reset")
 STEPS = 40
 # Datagrams of each flow: of two in priority 3, and one beside them
 TOTAL = 300
-# Whatever a slow machine does late, nothing of a whole round is too much.
-ROOM = "" if VIRTUAL else " ring 2m"
 
 
 def any_of(*words):

@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 
-from sch_cee import SO_RCVBUFFORCE, SO_SNDBUFFORCE, VIRTUAL, ip, names, tc
+from sch_cee import ROOM, SO_RCVBUFFORCE, SO_SNDBUFFORCE, VIRTUAL, ip, names, tc
 from sch_ndp import inside, run, wait_until
 
 TCP_INFO = 11
@@ -73,11 +73,9 @@ def box(i, rate, cee="dscp 0-63:3", here=None):
     ip("S", "link set p%d master zs0 up" % i)
     ip("R%d" % i, "link set e0 address %s up" % mac(i))
     ip("R%d" % i, "address add %s/24 dev e0" % addr(i))
-    # All that a box sends at once, and more: however late it obeys on a slow machine, no more comes.
-    slack = "" if VIRTUAL else " ring 2m"
     if cee is not None:
-        tc("R%d" % i, "qdisc replace dev e0 root cee %s%s" % (cee, slack))
-        tc("S", "qdisc replace dev p%d root cee %s%s" % (i, here if here is not None else cee, slack))
+        tc("R%d" % i, "qdisc replace dev e0 root cee %s%s" % (cee, ROOM))
+        tc("S", "qdisc replace dev p%d root cee %s%s" % (i, here if here is not None else cee, ROOM))
 
 
 def knows(node, dev, numbers):

@@ -179,7 +179,7 @@ vm:			## a shell in a virtual machine (K=6.1|6.12)
 	$(MAKE) tools
 	tools/lab/run -k $(or $(K),6.12) -i
 
-check:			## run the selftests, each where it belongs (K=kernel, T=test, SEED=n; FULL=1: all on all)
+check:			## run the selftests, each where it belongs (K=kernel, T=test, SEED=n; FULL=1: all on 6.1 and 6.12, parts on other kernels)
 	@$(NEED) python3@python3
 	@tools/lab/check $(if $(FULL),--full) $(if $(K),-k "$(K)") $(if $(T),-t "$(T)") \
 		$(if $(SEED),-s $(SEED))
@@ -204,7 +204,7 @@ clean:			## remove all build products
 	rm -rf build
 
 help:			## show this text
-	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z][a-z0-9-]*:.*## / { sub(/\t+$$/, "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 FORCE:
 .PHONY: all modules product-modules test-modules headers tools selftests arm64 install install-modules install-tools in-tree deb host vm check fuzz demo demo-vm bench lint clean help FORCE

@@ -97,7 +97,7 @@ enum ifla_zswitch_port {
 	IFLA_ZSWITCH_PORT_GUARD,
 	/* u8, 1: frames to unknown addresses leave by this port as well */
 	IFLA_ZSWITCH_PORT_FLOOD,
-	/* u8, dump only: a device of this machine's (zvnic) rather than a wire */
+	/* u8, dump only: a device of this machine's (zvnic, zvtap) rather than a wire */
 	IFLA_ZSWITCH_PORT_VIRTUAL,
 	/* u8, dump only: sch_cee pulls what leaves by it */
 	IFLA_ZSWITCH_PORT_CEE,

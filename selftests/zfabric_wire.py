@@ -19,7 +19,7 @@ import threading
 import time
 
 import zbed
-from sch_cee import VIRTUAL, ip, names, run_parts, tc, verdict
+from sch_cee import ROOM, VIRTUAL, ip, names, run_parts, tc, verdict
 from sch_ndp import ETH_P_ALL, PACKET_OUTGOING, check, exact, inside, run, same, say, wait_for_carrier, wait_until
 from zbed import (Datagrams, Sink, Stream, addr, all_ports, destroy, drops, jain, knows, mac, node_add, port, qdisc_drops,
                   rate_of, refused, restless)
@@ -61,7 +61,7 @@ def container(i, h, rate=None, options=""):
 def join(h, dev, fabric=True):
     """A device becomes a wire of a host's switch."""
     ip(h, "link set %s master zs0 up" % dev)
-    tc(h, "qdisc replace dev %s root cee dscp 0-63:3 cable %dus%s" % (dev, DELAY * 1e6, "" if VIRTUAL else " ring 400k"))
+    tc(h, "qdisc replace dev %s root cee dscp 0-63:3 cable %dus%s" % (dev, DELAY * 1e6, ROOM))
     if fabric:
         ip(h, "link set %s type zswitch_slave fabric on" % dev)
 

@@ -24,7 +24,7 @@ from rtnl import (IFF_UP, IFLA_ADDRESS, IFLA_AF_SPEC, IFLA_BRIDGE_FLAGS, IFLA_BR
                   NDA_LLADDR, NDA_VLAN, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, RTM_DELLINK, RTM_DELNEIGH,
                   RTM_GETLINK, RTM_GETNEIGH, RTM_NEWLINK, RTM_NEWNEIGH, RTM_SETLINK, Netlink, any_attrs, as_child, attr,
                   broken, edge, ifinfo, index_of, linkinfo, ndmsg, nest)
-from sch_cee import VIRTUAL, names, run_parts, verdict
+from sch_cee import ROOM, VIRTUAL, names, run_parts, verdict
 from sch_ndp import check, ip4, libc, run, same, say, udp, wait_until
 from tapfd import GSO_TCPV4, GSO_TCPV6, GSO_UDP, GSO_UDP_L4, NEEDS_CSUM, Header, ether
 from zbed import (Datagrams, Sink, Stream, addr, box, bridge, build, cee, container, destroy, drops, ip,
@@ -535,7 +535,7 @@ def cable(first, second, n, rate=RATE):
     ip("S", "link add a%d type netwire rate %s delay 1us peer name b%d" % (n, rate, n))
     for dev, zs in (("a%d" % n, first), ("b%d" % n, second)):
         ip("S", "link set %s master %s up" % (dev, zs))
-        tc("S", "qdisc replace dev %s root cee dscp 0-63:3%s" % (dev, "" if VIRTUAL else " ring 400k"))
+        tc("S", "qdisc replace dev %s root cee dscp 0-63:3%s" % (dev, ROOM))
     for dev in ("a%d" % n, "b%d" % n):
         wait_up_dev(dev)
 

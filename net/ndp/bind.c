@@ -117,8 +117,8 @@ static bool ndp_bind_allowed(struct ndp_net *nn, const struct sock *sk,
  */
 static bool ndp_bind_try(struct sock *sk, u16 port, bool share, bool autobound)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
 	struct ndp_sock *np = ndp_sk(sk);
+	struct ndp_net *nn = np->nn;
 	bool ok;
 
 	spin_lock_bh(&nn->bind_lock);
@@ -211,8 +211,8 @@ int ndp_autobind(struct sock *sk)
  */
 void ndp_unbind(struct sock *sk)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
 	struct ndp_sock *np = ndp_sk(sk);
+	struct ndp_net *nn = np->nn;
 
 	spin_lock_bh(&nn->bind_lock);
 	if (np->bound) {
@@ -274,7 +274,7 @@ static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
  */
 int ndp_listen_add(struct sock *sk)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	struct ndp_net *nn = ndp_sk(sk)->nn;
 	struct in6_addr at = ndp_bound_addr(sk);
 	u16 port = inet_sk(sk)->inet_num;
 	int err = -EADDRINUSE;
@@ -298,7 +298,7 @@ int ndp_listen_add(struct sock *sk)
  */
 void ndp_listen_del(struct sock *sk)
 {
-	struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	struct ndp_net *nn = ndp_sk(sk)->nn;
 
 	spin_lock_bh(&nn->bind_lock);
 	hlist_del_init_rcu(&ndp_sk(sk)->listen_node);

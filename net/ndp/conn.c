@@ -289,7 +289,7 @@ void ndp_conn_check_done(struct ndp_sock *np)
 static bool ndp_orphan_excess(const struct ndp_sock *np, bool stalled)
 {
 	const struct sock *sk = &np->inet.sk;
-	const struct ndp_net *nn = ndp_pernet(sock_net(sk));
+	const struct ndp_net *nn = np->nn;
 	int most = READ_ONCE(nn->max_orphans);
 
 	if (atomic_read(&nn->orphans) > (stalled ? most / 2 : most))

@@ -101,14 +101,14 @@ struct flow {
 	struct end	tx, rx;
 	__u64		sent, got;
 	__s64		replied, answered;
-	__s64		rounds;		/* of --reply that are over */
+	__s64		rounds;		/* exchanges of --reply that are over */
 	__u64		*series;	/* bytes received, per bin */
-	__u64		got_warm;	/* of that, before the measurement began */
+	__u64		got_warm;	/* bytes received before the measurement began */
 	__s64		first, finish, acked;
 	__u16		port;
 	struct flow	*next;		/* of the same hash */
 	long long	retrans, timeouts, trims, marks, early, ooo, sync, sync_early;
-	int		next_sync;	/* is the next message?  -1: not drawn yet */
+	int		next_sync;	/* 1: the next message is synchronised; -1: not drawn yet */
 	int		lowat;
 	bool		failed;
 };
@@ -609,7 +609,7 @@ static unsigned int hash(const union address *addr, __u16 port, int dst)
 	const unsigned char *bytes;
 	size_t n;
 
-	/* Where hosts differ, at the end. */
+	/* Hosts differ in the last four bytes of their addresses. */
 	bytes = address_bytes(addr, &n);
 	for (bytes += n - 4, n = 0; n < 4; n++)
 		x += (__u64)bytes[n] << (32 + 8 * n);

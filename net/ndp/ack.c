@@ -231,7 +231,7 @@ u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first)
 {
 	struct ndp_acks acks;
 
-	/* Copied: in the packet it is not aligned. */
+	/* Copy struct ndp_acks out: it is not aligned in the packet. */
 	if (ndp_is_unverified(np) ||
 	    skb_copy_bits(skb, sizeof(struct udphdr) + sizeof(struct ndphdr), &acks,
 			  sizeof(acks)))

@@ -26,7 +26,10 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 	ndp_rto_restart(np);
 	np->rto_from = ndp_now(np);
 	np->tail_probes = 0;
-	/* Not by credit: a peer that pulls and then refuses is asked less and less often. */
+	/*
+	 * Only an answer ends the PROBEs' backoff, credit does not: a peer that pulls and then
+	 * refuses is asked less and less often.
+	 */
 	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
 	if (np->orphan_since)
@@ -147,7 +150,7 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 		if (!skb)
 			continue;
 		next = rb_next(&skb->rbnode);
-		/* It tells of the first transmission. */
+		/* An ACK that names several packets answers their first transmissions. */
 		if (ndp_tx_cb(skb)->rtx)
 			ndp_rtt_answer(np, ndp_tx_cb(skb));
 		else

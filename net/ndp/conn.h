@@ -222,7 +222,10 @@ static inline bool ndp_listen_demands_cookie(const struct sock *lsk)
 	return 2ULL * most > READ_ONCE(lsk->sk_max_ack_backlog);
 }
 
-/* And its listener demands cookies: challenge it and do not pull.  Context: as above. */
+/*
+ * The peer is unverified, and its listener demands cookies: challenge it and do not pull.
+ * Context: as above.
+ */
 static inline bool ndp_must_verify(const struct ndp_sock *np)
 {
 	return ndp_is_unverified(np) &&

@@ -155,7 +155,7 @@ static inline struct ndp_pull_state *ndp_pull(const struct ndp_sock *np)
 	return (struct ndp_pull_state *)np->priv;
 }
 
-/* And the other way. */
+/* The connection that a struct ndp_pull_state is of */
 static inline struct ndp_sock *ndp_of_pull(const struct ndp_pull_state *ps)
 {
 	return container_of((u64 *)ps, struct ndp_sock, priv[0]);

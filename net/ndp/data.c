@@ -71,13 +71,16 @@ static void ndp_answer(struct ndp_sock *np, enum ndp_type type,
 			ndp_echo_flags(np, nh, tos) | again, NULL);
 }
 
-/* Handle a packet that was trimmed, corrupted or refused; @why: it is dropped, 0: it was not. */
+/*
+ * Handle a packet that was trimmed, corrupted or refused.
+ * @why:	reason with which the skb is freed as a drop; 0: it is consumed
+ */
 static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 			    enum ndp_arrival how, enum skb_drop_reason why)
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
-	/* One of this size is what there must be room for. */
+	/* From now on the window leaves room for packets as heavy as this one. */
 	if (how == NDP_ARRIVED_REFUSED)
 		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_tp_arrived(np, nh, skb->dev, how);
@@ -169,7 +172,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		ndp_drop(net, skb, NDP_STAT_DROP_WINDOW);
 		return;
 	}
-	/* As TCP: dropped. */
+	/* Data behind the peer's FIN is dropped, as TCP does. */
 	if (np->rcv_fin && ahead >= 0) {
 		ndp_drop(net, skb, NDP_STAT_DROP_PSN);
 		return;

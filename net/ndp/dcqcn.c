@@ -102,7 +102,7 @@ static unsigned int preset;
 module_param(preset, uint, 0444);
 MODULE_PARM_DESC(preset, "0 paper (default), 1 the authors' simulator, 2 HPCC's simulator");
 
-/* 0: the preset's. */
+/* Parameters; 0: the preset's value */
 static struct dcqcn_preset dcqcn;
 module_param_named(cnp_us, dcqcn.cnp_us, uint, 0444);
 MODULE_PARM_DESC(cnp_us, "least time between congestion notifications");
@@ -447,7 +447,7 @@ static const struct ndp_transport dcqcn_transport = {
 	.info		= dcqcn_info,
 };
 
-/* What was not set is the preset's. */
+/* Parameters that were not set take the preset's values. */
 static int __init dcqcn_settle(void)
 {
 	const struct dcqcn_preset *p = &dcqcn_presets[preset];

@@ -177,7 +177,7 @@ static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_pa
 	struct ndp_peer *peer = np->peer;
 	u16 looks, n = peer->n, i = READ_ONCE(peer->turn);
 
-	/* So it is while more packets are in flight than there are paths. */
+	/* The set is empty while more packets are in flight than there are paths. */
 	if (n <= BITS_PER_LONG && !READ_ONCE(*set))
 		return n;
 	for (looks = 0; looks < NDP_ENTROPY_LOOKS; looks++) {

@@ -85,10 +85,10 @@
 /* Round trips without traffic after which a connection begins anew (section 3.5). */
 #define MPRDMA_IDLE_RTTS	3
 
-/* Packets by which a path is looked for that still works. */
+/* Packets that leave at once, each by another path, when all in flight were lost. */
 #define MPRDMA_RESTART		10
 
-/* And before the timeout, one after the other. */
+/* Packets sent again one by one, each by another path, before the core's timeout. */
 #define MPRDMA_TRIES		10
 
 /* Paths remembered of packets that may leave and that the host could not send yet. */
@@ -112,7 +112,7 @@ static unsigned int slots = 64;
 module_param_cb(slots, &mprdma_packets, &slots, 0644);
 MODULE_PARM_DESC(slots, "packets ahead of the lowest missing one that a receiver takes; the same on both ends (default 64)");
 
-/* A hundred times the paper's is as good as for ever. */
+/* Bound of parameter sync: at 100 times the paper's value a sender waits practically for ever. */
 static int mprdma_set_sync(const char *val, const struct kernel_param *kp)
 {
 	return param_set_uint_minmax(val, kp, 0, 100000);
@@ -243,7 +243,10 @@ static u32 mprdma_room(const struct mprdma *mp, u32 flight)
 	return cwnd > taken ? cwnd - taken : 0;
 }
 
-/* The ACK of a packet has come that a number above it had acknowledged.  Return: it counts. */
+/*
+ * A packet's own ACK comes after a cumulative number has acknowledged it.
+ * Return: it still counts as an answer.
+ */
 static bool mprdma_was_owed(struct mprdma *mp)
 {
 	int i = mp->owed[1] ? 1 : 0;
@@ -282,7 +285,7 @@ static bool mprdma_is_slow(struct mprdma *mp, u32 psn, bool rtx)
 	return psn_before(psn, mp->ooh - READ_ONCE(delta));
 }
 
-/* What leaves. */
+/* Sending */
 
 static u16 mprdma_random_path(const struct ndp_sock *np, struct mprdma *mp)
 {
@@ -304,7 +307,7 @@ static bool mprdma_has_data(const struct ndp_sock *np, const struct mprdma *mp)
 	return skb_queue_len(&np->sendq) + np->rtx_pkts > mp->credits + mp->fresh;
 }
 
-/* And could it leave? */
+/* May a packet leave?  While the receiver has no slot for the lowest refused one a lost one may. */
 static bool mprdma_could_send(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	if (mprdma_is_blocked(np))
@@ -450,7 +453,7 @@ static u16 mprdma_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	return mp->next;
 }
 
-/* What is lost. */
+/* Loss */
 
 /* The oldest packet in flight, if it left before @seq, is lost. */
 static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
@@ -639,7 +642,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	bool ack = ndp_hdr_type(nh) == NDP_ACK;
 	u64 now = ktime_get_ns();
 
-	/* Who says a thing twice is not heard twice. */
+	/* A second answer to a packet counts for nothing, but an ACK behind a cumulative number. */
 	if (!news && !(ack && psn_before(ntohl(nh->psn), np->snd_una) && mprdma_was_owed(mp)))
 		return;
 	mp->heard_at = now;

@@ -372,7 +372,7 @@ static bool ndp_peer_fits(const struct ndp_sock *np)
 	       ndp_peer_uid(sk) == key->uid && inet_sk_flowi_flags(sk) == key->flags;
 }
 
-/* Not inlined: its key is cleared before anything is looked at. */
+/* noinline, so that the packet path does not clear a key that it seldom needs. */
 static noinline void ndp_peer_change(struct ndp_sock *np)
 {
 	struct ndp_peer_key key = ndp_peer_key(np);

@@ -144,7 +144,7 @@ static inline u32 ndp_inq(const struct ndp_sock *np)
 	return READ_ONCE(np->rcv_bytes) - READ_ONCE(np->read_bytes);
 }
 
-/* The reader has nothing to read, and nothing was pulled: it frees nothing. */
+/* Nothing to read, and no pulled packet on its way: the reader will free no memory. */
 static inline bool ndp_starved(const struct ndp_sock *np)
 {
 	return !np->promised && !ndp_inq(np);

@@ -280,7 +280,7 @@ void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flag
 	if (!(flags & NDP_F_RTX) || flags & NDP_F_AGAIN || ndp_path_is_suspect(cb, path) ||
 	    cb->suspect >= np->peer->n)
 		return;
-	/* One that was replaced meanwhile is gone. */
+	/* If the path has got another port meanwhile none is charged. */
 	now = ndp_path_number(np->peer, cb->suspect);
 	if (ndp_path_is_suspect(cb, now))
 		ndp_path_lost(np, now);

@@ -108,7 +108,7 @@ static inline u32 ndp_kept(struct ndp_kept *k)
 
 	if (!ns || time_before32((u32)jiffies, READ_ONCE(k->until)))
 		return ns;
-	/* Or it would be back when jiffies wrap. */
+	/* Clear an expired value, or it would be valid again when jiffies wrap. */
 	WRITE_ONCE(k->ns, 0);
 	return 0;
 }

@@ -67,7 +67,7 @@ void ndp_window_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	u32 cum = ntohl(nh->pull);
 	s32 newer = cum - np->window_cum;
 
-	/* A number that was never sent is nobody's. */
+	/* Ignore a cumulative PSN beyond what was sent. */
 	if (psn_before(np->snd_nxt, cum))
 		return;
 	if (newer > 0) {

@@ -232,7 +232,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		skb_put_data(skb, acks, sizeof(*acks));
 		NDP_CONN_ADD(np, ACK_JOINED_OUT, hweight64(be64_to_cpu(acks->map)) - 1);
 	}
-	/* One packet, for what becomes of it happens to the path once. */
+	/* Of all packets that the ACK names remember one: its loss is charged to its path once. */
 	ndp_path_answered(np, psn, pathno);
 	ndp_xmit(np, skb, NULL, pathno, NDP_DSCP_CONTROL, 0);
 }

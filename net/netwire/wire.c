@@ -275,7 +275,7 @@ static enum hrtimer_restart netwire_done(struct hrtimer *timer)
 	spin_lock(&dir->lock);
 	/* a frame may have started it anew just now */
 	if (dir->up && !hrtimer_is_queued(timer)) {
-		/* it was asked, and held back what it has */
+		/* the qdisc was asked and gave nothing: its next frame is not late */
 		if (skb_queue_empty(&dir->ring))
 			dir->behind = false;
 		netwire_complete(dir, now, false);

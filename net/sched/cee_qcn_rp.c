@@ -181,7 +181,7 @@ static void cee_rp_pay(struct cee_rp *rp, u64 now)
 	s64 least = -(s64)CEE_RP_CREDIT * NSEC_PER_SEC;
 	u64 passed = now - rp->at;
 
-	/* Read by another processor, a moment ago */
+	/* Another processor has moved rp->at beyond our reading of the clock. */
 	if ((s64)passed <= 0)
 		return;
 	rp->at = now;

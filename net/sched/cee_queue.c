@@ -115,7 +115,7 @@ struct cee_flow *cee_queue_next(struct cee_queue *queue, const struct cee_config
 			wait = cee_rp_wait(r, cfg, cee_cb(flow->head)->hash, now);
 		if (wait) {
 			*wake = min(*wake, wait);
-			/* All round without one that may: none may. */
+			/* If the round comes back to this flow all are held by their limiters. */
 			first = first ?: flow;
 		}
 		if (!wait) {

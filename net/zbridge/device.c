@@ -215,8 +215,8 @@ static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
 	} else if (__this_cpu_read(zbr_handing) || zbr_is_full(zb, prio, 1)) {
 		/*
-		 * The first: a device upon this one carries its packets, or is a port that its
-		 * frames are for, with a flow's lock.
+		 * zbr_handing: the caller holds a flow's lock; it is a device upon this one that
+		 * carries this one's packets, or a port that this one's frames are for.
 		 */
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_FULL);
 	} else {
@@ -456,7 +456,7 @@ static int zbr_stop(struct net_device *dev)
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
 	napi_disable(&zb->napi);
-	/* Whoever saw that it was running. */
+	/* Wait for who still saw the device running. */
 	synchronize_net();
 	zbr_flow_end_all(zb);
 	return 0;

@@ -290,7 +290,10 @@ enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u3
 		return zcr_asked_anew(src, msg, fresh);
 	if (msg->peer != src->peer)
 		return ZCR_STALE;
-	/* A liar has granted it more than we have: we are of two minds for ever, or begin anew. */
+	/*
+	 * Somebody has forged a grant: the sender counts more than we have granted.  The two
+	 * counters would never agree again, so the pair begins anew.
+	 */
 	if ((s32)(msg->count - src->granted) > ZCR_ASK_MAX)
 		return ZCR_STRANGE;
 	*lost += zcr_settle(src, msg->past);

@@ -414,7 +414,7 @@ struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 	zsw_far_touch(out, &pair->far);
 	cb->credits = min_t(u32, zsw_far_cost(f->skb), ZCR_ASK_MAX);
 	if (skb_queue_empty(&pair->held.frames)) {
-		/* Of what was granted unasked there is enough. */
+		/* Credit that was granted unasked is enough for this frame. */
 		if (pair->tx.granted - pair->tx.used >= cb->credits) {
 			zcr_want(&pair->tx, cb->credits);
 			zsw_hold(out, &pair->held, f->skb);
@@ -464,7 +464,7 @@ static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
 	zsw_count(wire, ZSWITCH_STAT_REMOTE_GRANTED, pair->tx.granted - was.granted);
 	if ((s32)(pair->tx.granted - pair->said) > 0)
 		pair->said = pair->tx.granted;
-	/* Before it may grant no more */
+	/* Tell what was granted before the receiver has granted all that it may unanswered. */
 	if ((s32)(pair->tx.granted - pair->tx.told) >= ZCR_AHEAD)
 		zsw_pair_say(wire, pair, ZSW_FABRIC_TICK);
 	if (news && msg->type == ZCR_GRANT)

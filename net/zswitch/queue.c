@@ -100,7 +100,7 @@ void zsw_wake(struct zswitch_port *in, u32 txqs)
 	in->kind->wake(in->dev, txqs);
 }
 
-/* @known: it waits there already, having been woken elsewhere. */
+/* @known: the queue is among this output's sleepers already, another output has woken it. */
 static void zsw_sleep(struct zswitch_port *in, unsigned int txq, bool known)
 {
 	if (!known)
@@ -749,7 +749,7 @@ static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int pr
 	}
 }
 
-/* The same of priorities.  Those that have no frames get out of theirs meanwhile. */
+/* Skip turns of priorities alike.  The debt of those without frames shrinks as well. */
 static void zsw_skip_turns(struct zswitch_port *out, unsigned long prios)
 {
 	int rounds = INT_MAX;
@@ -764,7 +764,7 @@ static void zsw_skip_turns(struct zswitch_port *out, unsigned long prios)
 			out->credit[i] = min(out->credit[i] + rounds * ZSW_QUANTUM, ZSW_QUANTUM);
 }
 
-/* Which of the priorities, of which one at least has frames?  Alone, it owes a frame at most. */
+/* The priority whose turn it is; @prios is not 0.  One that is alone is forgiven its debt. */
 static unsigned int zsw_next_prio(struct zswitch_port *out, u8 prios)
 {
 	if (is_power_of_2(prios)) {
@@ -1023,7 +1023,7 @@ void zsw_output_set(struct zswitch_port *port, bool up)
 	__skb_queue_purge(&freed);
 }
 
-/* An input need not ask any more. */
+/* Let in without credit what an input holds for this output, and withdraw what it asks for. */
 static void zsw_ask_no_more(struct zswitch_port *out, struct zsw_voq *voq)
 {
 	if (skb_queue_empty(&voq->held.frames))

@@ -60,7 +60,7 @@ static void zsw_source_attached(struct cee_source *src, bool yes)
 	WRITE_ONCE(port->cee, yes);
 	if (yes)
 		return;
-	/* Whoever saw it otherwise has queued what it had. */
+	/* Wait for who still saw port->cee set, and is queueing a frame. */
 	synchronize_net();
 	zsw_output_set(port, false);
 	zsw_output_set(port, up);

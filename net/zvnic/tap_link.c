@@ -146,7 +146,7 @@ static void zvtap_remove_node(struct net_device *dev, const char *name)
 {
 	struct zvtap *v = netdev_priv(dev);
 
-	/* It was never made. */
+	/* The character device was never made. */
 	if (!v->tap.minor)
 		return;
 	sysfs_remove_link(&dev->dev.kobj, name);

@@ -357,7 +357,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	while (*effect->kind && strcmp(effect->kind, kind))
 		effect++;
 	if (tc->tcm_parent == TC_H_ROOT) {
-		/* It comes first. */
+		/* The kernel dumps the root qdisc first. */
 		q->handle = tc->tcm_handle;
 		snprintf(q->root, sizeof(q->root), "%s", kind);
 	} else if (!strncmp(q->root, "mq", 2) &&

@@ -314,7 +314,7 @@ void dump(__u8 cmd, mnl_cb_t print, struct shown *s)
 		errx(EXIT_FAILURE, "%s", netlink_error());
 	if (s->end)
 		s->end(s);
-	/* The first has opened the list. */
+	/* The first message has printed "["; without one print it here. */
 	if (json)
 		printf("%s%s]\n", s->n ? "" : "[", s->tail ? s->tail : "");
 	mnl_socket_close(g.nl);

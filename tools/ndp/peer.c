@@ -193,7 +193,7 @@ void path_live(char **args)
 struct shown_peer {
 	struct shown	all;	/* must be first */
 	struct live	sum;	/* of all its paths */
-	bool		some;	/* one is in it */
+	bool		some;	/* sum has a path in it */
 	unsigned int	paths, left_out, control_out;
 };
 

@@ -13,7 +13,7 @@
 
 #define N(a)		(sizeof(a) / sizeof(*(a)))
 
-/* More than there are. */
+/* Upper bound of the number of counters */
 #define COUNTERS	256
 
 struct counter {

@@ -17,7 +17,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 
-/* Two descriptors less would be no reason to use TCP. */
+/* A lack of descriptors or memory is no reason to use TCP, which would fail by it as well. */
 static bool is_shortage(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;

@@ -4,6 +4,7 @@
  * over that too, to see that it says what Linux does.
  */
 #define NDP_WORLDS (IN_LOOPBACK | IN_WIRE | IN_WIRE6)
+#include <linux/sock_diag.h>
 #include "worlds.h"
 
 /* More than a packet, and more than a first window. */
@@ -429,6 +430,91 @@ TEST_F(ndp_alone, pieces_beyond_the_buffer)
 	EXPECT_EQ(0, send(self->near, buf, 0, 0));
 	EXPECT_EQ(room, recv(self->far, buf, 100000, 0));
 	free(buf);
+}
+
+static unsigned int queued(int s)
+{
+	unsigned int memory[SK_MEMINFO_VARS];
+	socklen_t len = sizeof(memory);
+
+	return getsockopt(s, SOL_SOCKET, SO_MEMINFO, memory, &len) ? -1U :
+							memory[SK_MEMINFO_WMEM_QUEUED];
+}
+
+/* Pieces of a byte weigh what they hold, not a packet each. */
+TEST_F(ndp_alone, tiny_pieces)
+{
+	char buf[20001], got[20001];
+	unsigned int weighs;
+	int i;
+
+	for (i = 0; i < 20001; i++)
+		buf[i] = i % 251;
+	for (i = 0; i < 20000; i++)
+		ASSERT_EQ(1, send(self->near, buf + i, 1, MSG_MORE));
+	weighs = queued(self->near);
+	printf("# 20000 pieces weigh %u bytes\n", weighs);
+	EXPECT_LT(20000, weighs);
+	EXPECT_GT(100000, weighs);
+	ASSERT_EQ(1, send(self->near, buf + i, 1, 0));
+	EXPECT_EQ(20001, recv(self->far, got, sizeof(got), 0));
+	EXPECT_EQ(0, memcmp(buf, got, 20001));
+}
+
+/* Where two sockets write in turns pages do not join: their weight has a bound. */
+TEST_F(ndp_alone, scattered_pieces)
+{
+	unsigned int room, weighs;
+	char *got = malloc(1 << 20);
+	int other[2], i, n;
+
+	ASSERT_EQ(0, connected(other));
+	set_int(self->near, SOL_SOCKET, SO_SNDBUF, 100000);
+	room = get_int(self->near, SOL_SOCKET, SO_SNDBUF);
+	for (i = 0; i < (int)room; i++) {
+		if (send(self->near, "x", 1, MSG_MORE) != 1)
+			break;
+		ASSERT_EQ(1, send(other[0], "y", 1, 0));
+		ASSERT_EQ(1, recv(other[1], got, 1, 0));
+	}
+	EXPECT_EQ(EMSGSIZE, errno);
+	weighs = queued(self->near);
+	printf("# %d of %u pieces weigh %u bytes\n", i, room, weighs);
+	EXPECT_LT(1000, i);
+	EXPECT_GT(4 * room, weighs);
+	/* What was taken can be ended. */
+	ASSERT_EQ(0, send(self->near, "", 0, 0));
+	n = recv(self->far, got, 1 << 20, 0);
+	EXPECT_EQ(i, n);
+	while (n > 0 && got[n - 1] == 'x')
+		n--;
+	EXPECT_EQ(0, n);
+	close(other[0]);
+	close(other[1]);
+	free(got);
+}
+
+/* A piece that cannot be read whole leaves those before it as they were. */
+TEST_F(ndp_alone, unreadable_piece)
+{
+	int page = getpagesize(), i;
+	char *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int weighs;
+	char got[100];
+
+	ASSERT_NE(MAP_FAILED, end);
+	ASSERT_EQ(0, mprotect(end + page, page, PROT_NONE));
+	ASSERT_EQ(3, send(self->near, "one", 3, MSG_MORE));
+	weighs = queued(self->near);
+	for (i = 1; i < page; i += 64) {
+		EXPECT_EQ(-1, send(self->near, end + page - i, i + 1, MSG_MORE));
+		EXPECT_EQ(EFAULT, errno);
+		EXPECT_EQ(weighs, queued(self->near));
+	}
+	ASSERT_EQ(3, send(self->near, "two", 3, 0));
+	EXPECT_EQ(6, recv(self->far, got, sizeof(got), 0));
+	EXPECT_EQ(0, memcmp(got, "onetwo", 6));
+	munmap(end, 2 * page);
 }
 
 /* NDP_PARTIAL: what there is of it. */

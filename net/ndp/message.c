@@ -19,20 +19,35 @@
  */
 #include "call.h"
 
+/* The last packet of what MSG_MORE began, if it has room. */
+static struct sk_buff *ndp_msg_take_tail(struct ndp_sock *np)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&np->lock);
+	skb = ndp_unlink_tail(np, &np->unended);
+	if (skb)
+		np->unended_bytes -= skb->len;
+	spin_unlock_bh(&np->lock);
+	return skb;
+}
+
 /*
- * Fill packets of up to one segment with all of @msg.  Return: 0 or an error; @list
- * is to be purged then.
+ * Fill packets of up to one segment with all of @msg, behind what @list has.
+ * Return: 0 or an error.
  */
 static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
 			struct sk_buff_head *list)
 {
+	struct sk_buff *skb = skb_peek_tail(list);
 	struct sock *sk = ndp_to_sk(np);
 	u32 mss = READ_ONCE(np->mss);
 	int err = 0;
 
+	if (skb)
+		err = ndp_fill_skb(sk, skb, msg, mss);
 	while (!err && msg_data_left(msg)) {
-		struct sk_buff *skb = ndp_tx_alloc(sk->sk_allocation);
-
+		skb = ndp_tx_alloc(sk->sk_allocation);
 		if (!skb)
 			return -ENOBUFS;
 		__skb_queue_tail(list, skb);
@@ -82,34 +97,72 @@ static int ndp_msg_control(struct msghdr *msg, bool *sync)
 	return 0;
 }
 
+/*
+ * Memory for a further piece of a message.  The buffer may be full of the message itself, so
+ * nobody waits; but pieces whose pages do not join must not weigh without bound.
+ */
+static int ndp_msg_room(struct ndp_sock *np, size_t len)
+{
+	struct sock *sk = ndp_to_sk(np);
+	u32 size = ndp_send_truesize(np, len);
+
+	if ((u64)READ_ONCE(sk->sk_wmem_queued) + size >
+	    2ULL * ndp_send_truesize(np, READ_ONCE(sk->sk_sndbuf)))
+		return -EMSGSIZE;
+	return sk_wmem_schedule(sk, size) ? 0 : -ENOBUFS;
+}
+
+/* Copy what is written.  Return: 0, or an error and @list has as much as before. */
+static int ndp_msg_take(struct ndp_sock *np, struct msghdr *msg,
+			struct sk_buff_head *list)
+{
+	struct sk_buff *tail = skb_peek(list);
+	u32 len = tail ? tail->len : 0, truesize = tail ? tail->truesize : 0;
+	int err = ndp_msg_fill(np, msg, list);
+
+	if (!err)
+		return 0;
+	if (tail) {
+		__skb_unlink(tail, list);
+		/* It has no clone: nothing is allocated. */
+		pskb_trim(tail, len);
+		tail->truesize = truesize;
+	}
+	__skb_queue_purge(list);
+	if (tail)
+		__skb_queue_tail(list, tail);
+	return err;
+}
+
 static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 			bool sync, long *timeo)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff_head list;
-	int err = 0;
+	struct sk_buff *tail;
 	bool ends;
+	int err;
 
 	/* A message may be completed even if the send buffer was shrunk meanwhile. */
 	if (len && np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
 		return -EMSGSIZE;
-	/* Do not wait in mid-message: its own packets may have filled the buffer. */
 	if (!np->unended_bytes)
 		err = ndp_send_wait(sk, ndp_send_truesize(np, len), timeo);
+	else
+		err = len ? ndp_msg_room(np, len) : 0;
 	if (err)
 		return err;
 	__skb_queue_head_init(&list);
-	err = ndp_msg_fill(np, msg, &list);
-	if (err) {
-		__skb_queue_purge(&list);
-		return err;
-	}
-	ends = !(msg->msg_flags & MSG_MORE) || msg->msg_flags & MSG_EOR;
+	tail = ndp_msg_take_tail(np);
+	if (tail)
+		__skb_queue_tail(&list, tail);
+	err = ndp_msg_take(np, msg, &list);
+	ends = !err && (!(msg->msg_flags & MSG_MORE) || msg->msg_flags & MSG_EOR);
 	spin_lock_bh(&np->lock);
-	ndp_msg_queue(np, &list, sync, ends);
+	ndp_msg_queue(np, &list, !err && sync, ends);
 	spin_unlock_bh(&np->lock);
 	ndp_send_abort_late(np);
-	return len;
+	return err ?: len;
 }
 
 int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)

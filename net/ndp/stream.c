@@ -92,7 +92,27 @@ int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	return 0;
 }
 
-/* Unlink the last packet if it has room, so that it is not sent while it is filled. */
+/**
+ * ndp_unlink_tail - take the last packet of a queue, to fill it
+ * @np:		connection
+ * @queue:	its unsent packets, or what MSG_MORE began
+ *
+ * So it is not sent while it is filled.
+ *
+ * Context: np->lock held.
+ * Return: packet, which is not charged any more, or NULL if none has room.
+ */
+struct sk_buff *ndp_unlink_tail(struct ndp_sock *np, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb = skb_peek_tail(queue);
+
+	if (!skb || skb->len >= np->mss || skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	__skb_unlink(skb, queue);
+	ndp_wmem_uncharge(np, skb);
+	return skb;
+}
+
 static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 {
 	struct sk_buff *skb;
@@ -101,16 +121,11 @@ static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
 	if (skb_queue_empty_lockless(&np->sendq))
 		return NULL;
 	spin_lock_bh(&np->lock);
-	skb = skb_peek_tail(&np->sendq);
-	if (skb && skb->len < np->mss &&
-	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS) {
-		__skb_unlink(skb, &np->sendq);
+	skb = ndp_unlink_tail(np, &np->sendq);
+	if (skb) {
 		np->sendq_bytes -= skb->len;
-		ndp_wmem_uncharge(np, skb);
 		/* What is sent meanwhile is not LAST. */
 		np->more = true;
-	} else {
-		skb = NULL;
 	}
 	spin_unlock_bh(&np->lock);
 	return skb;

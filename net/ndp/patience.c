@@ -34,9 +34,10 @@ int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 		return val;
 	switch (id) {
 	case NDP_TCP_KEEPIDLE:
-		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_time) / HZ;
+		/* TCP takes 0 or less for at once; a timer of ours would never rest. */
+		return max(1, READ_ONCE(net->ipv4.sysctl_tcp_keepalive_time) / HZ);
 	case NDP_TCP_KEEPINTVL:
-		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_intvl) / HZ;
+		return max(1, READ_ONCE(net->ipv4.sysctl_tcp_keepalive_intvl) / HZ);
 	case NDP_TCP_KEEPCNT:
 		return READ_ONCE(net->ipv4.sysctl_tcp_keepalive_probes);
 	case NDP_TCP_SYNCNT:

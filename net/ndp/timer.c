@@ -88,12 +88,15 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 
 /*
  * A peer is waited for while it answers, also one that takes nothing, unless the
- * application says for how long (TCP_USER_TIMEOUT).
+ * application says for how long (TCP_USER_TIMEOUT).  An opening that nobody has answered may
+ * have been delivered, and is not sent again when the acceptor's tombstone has gone.
  */
 static bool ndp_given_up(struct ndp_sock *np, u64 now)
 {
 	u64 limit = ndp_user_timeout(np);
 
+	if (!np->answered && limit)
+		limit = min(limit, NDP_GIVE_UP);
 	if (np->stalled_since && limit && now - np->stalled_since > limit)
 		return true;
 	return np->silent_since &&

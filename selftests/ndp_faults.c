@@ -246,6 +246,28 @@ TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
 }
 
 /* A namespace is made whole or not at all. */
+/* The opening of a client that neither writes nor waits finds no memory: it leaves later. */
+TEST_F_TIMEOUT(faults, opening_without_memory, 400)
+{
+	int l = listening(8), s = new_socket(NEAR, 0);
+
+	ASSERT_GE(l, 0);
+	ASSERT_GE(s, 0);
+	/* It leaves after a millisecond, in which no virtual time passes. */
+	if (!virtual_time())
+		SKIP(goto end, "the opening may leave before memory fails");
+	ASSERT_EQ(connect_to(s, port), 0);
+	ASSERT_TRUE(faults("100"));
+	usleep(20000);
+	ASSERT_TRUE(faults("0"));
+	EXPECT_FALSE(events_now(l) & POLLIN);
+	usleep(500000);
+	EXPECT_TRUE(events_now(l) & POLLIN);
+end:
+	close(s);
+	close(l);
+}
+
 TEST_F_TIMEOUT(faults, allocations_of_a_namespace, 400)
 {
 	int n, refused = 0, left = 0;

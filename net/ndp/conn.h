@@ -23,6 +23,9 @@
 /* An ACK waits so long for what the application answers (ack.c); well below the least timeout. */
 #define NDP_ACK_DELAY		(200 * NDP_USEC)
 
+/* A bare opening leaves after this long if nobody writes or waits. */
+#define NDP_SYN_DELAY		(1 * NDP_MSEC)
+
 /* A sender that has data and no credit asks after this long, doubling. */
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)

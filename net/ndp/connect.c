@@ -14,9 +14,6 @@
 #include "event.h"
 #include "transport.h"
 
-/* A bare opening leaves after this long if nobody writes or waits. */
-#define NDP_SYN_DELAY		(1 * NDP_MSEC)
-
 /**
  * ndp_check_addr - is it an address to connect to?
  * @sk:		socket

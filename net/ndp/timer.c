@@ -159,6 +159,9 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);
+		/* Without memory nothing is in flight that a timeout would send again. */
+		if (!np->opened && ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
+			np->syn_at = now + NDP_SYN_DELAY;
 	}
 	if (np->cork_at && np->cork_at <= now)
 		ndp_uncork(np);

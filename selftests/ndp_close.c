@@ -215,4 +215,117 @@ TEST_F_TIMEOUT(close, and_the_other_writes, LONG)
 	carried[RST] = 0;
 }
 
+static void lose_resets(struct packet *p)
+{
+	if (ndp_type(p) == RST)
+		lost++;
+	else
+		carry_on(p);
+}
+
+static unsigned long pushed;
+
+static void watch_pushes(struct packet *p)
+{
+	if (ndp_type(p) == DATA && ndp_of(p)->flags & SYN)
+		pushed++;
+	carry_on(p);
+}
+
+/*
+ * The server has forgotten the connection, and that it was one: what the client pushes is
+ * refused, and opens no other in the middle of the stream.
+ */
+TEST_F_TIMEOUT(close, forgotten, LONG)
+{
+	struct linger abort = { 1, 0 };
+	char c;
+
+	if (!virtual_time())
+		SKIP(goto end, "a tombstone takes its time");
+	meddle = lose_resets;
+	ASSERT_EQ(0, setsockopt(self->a, SOL_SOCKET, SO_LINGER, &abort, sizeof(abort)));
+	close(self->a);
+	forward_packets_for(35000);
+	EXPECT_EQ(1, lost);
+	EXPECT_EQ(0, stat_of(FAR, "Tombstones"));
+	meddle = watch_pushes;
+	ASSERT_EQ(1, send(self->s, "y", 1, 0));
+	EXPECT_TRUE(forward_until(has_error, self->s, 10));
+	EXPECT_EQ(-1, recv(self->s, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ(ECONNRESET, errno);
+	EXPECT_EQ(1, pushed);
+	EXPECT_FALSE(is_readable(self->l));
+end:
+	close(self->s);
+	if (!virtual_time())
+		close(self->a);
+	EXPECT_TRUE(both_end());
+	carried[RST] = 0;
+}
+
+static void one_way(struct packet *p)
+{
+	if (p->from == NEAR)
+		carry_on(p);
+}
+
+/* An opening was taken, and nobody hears of it: it ends before it could be taken once more. */
+TEST_F_TIMEOUT(close, unanswered, LONG)
+{
+	int s = new_socket(NEAR, 0), a, timeout = 120000;
+	__u64 begin = now_us();
+	char c;
+
+	if (!virtual_time())
+		SKIP(goto end, "it takes half a minute");
+	meddle = one_way;
+	ASSERT_EQ(0, setsockopt(s, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof(timeout)));
+	ASSERT_EQ(0, connect_to(s, port));
+	ASSERT_EQ(1, send(s, "x", 1, 0));
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	a = accept(self->l, NULL, NULL);
+	ASSERT_LE(0, a);
+	EXPECT_TRUE(forward_until(has_error, s, 110));
+	printf("# it ends after %llu ms\n", (now_us() - begin) / 1000);
+	EXPECT_LT(29000000, now_us() - begin);
+	EXPECT_GT(31000000, now_us() - begin);
+	EXPECT_EQ(-1, recv(s, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ(ETIMEDOUT, errno);
+	close(a);
+	/* Until the tombstone has gone. */
+	forward_packets_for(40000);
+	EXPECT_FALSE(is_readable(self->l));
+end:
+	close(s);
+	meddle = carry_on;
+	EXPECT_TRUE(close_both(self->s, self->a));
+	carried[RST] = 0;
+}
+
+static void lose_all(struct packet *p)
+{
+	lost++;
+}
+
+/* TCP's sysctl may be 0 and below: a timer still rests. */
+TEST_F_TIMEOUT(close, kept_alive_at_once, LONG)
+{
+	const int yes = 1;
+
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	ASSERT_TRUE(write_number("/proc/sys/net/ipv4/tcp_keepalive_time", 0));
+	ASSERT_TRUE(write_number("/proc/sys/net/ipv4/tcp_keepalive_intvl", 0));
+	ASSERT_EQ(0, setsockopt(self->s, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes)));
+	meddle = lose_all;
+	ASSERT_EQ(1, send(self->s, "y", 1, 0));
+	forward_packets_for(100);
+	EXPECT_LE(1, lost);
+	EXPECT_GE(100, lost);
+	meddle = carry_on;
+	ASSERT_TRUE(forward_until(is_readable, self->a, 10));
+	ASSERT_EQ(1, recv(self->a, &(char){ 0 }, 1, 0));
+	EXPECT_TRUE(close_both(self->s, self->a));
+}
+
 TEST_HARNESS_MAIN

@@ -20,8 +20,8 @@ DATA, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, SIGNAL = range(1, 10)
 HEADER, CRC = 32, 4
 FIELDS = ["frame.protocols", "af_ndp.version", "af_ndp.from_acceptor", "af_ndp.type", "af_ndp.flags",
           "af_ndp.checksum", "af_ndp.checksum.good", "af_ndp.srcport", "af_ndp.dstport", "af_ndp.conn_id",
-          "af_ndp.psn", "af_ndp.path", "af_ndp.len", "af_ndp.echo_path", "af_ndp.transport", "af_ndp.offset",
-          "af_ndp.counter", "af_ndp.reason", "af_ndp.window", "af_ndp.behind", "af_ndp.cum", "af_ndp.trimmed",
+          "af_ndp.psn", "af_ndp.path", "af_ndp.len", "af_ndp.echo_path", "af_ndp.transport", "af_ndp.answered",
+          "af_ndp.offset", "af_ndp.counter", "af_ndp.reason", "af_ndp.window", "af_ndp.behind", "af_ndp.cum", "af_ndp.trimmed",
           "af_ndp.bounced", "af_ndp.crc.good", "af_ndp.flags.syn", "af_ndp.flags.rtx", "af_ndp.acks.map",
           "af_ndp.acks.first", "af_ndp.bad_checksum", "af_ndp.bad_crc", "af_ndp.bad_version",
           "af_ndp.bad_type", "af_ndp.short", "af_ndp.stream"]
@@ -101,7 +101,9 @@ def parse(packet):
     if kind in (ACK, NACK, RST):
         f["af_ndp.echo_path"] = at22
     if kind in (DATA, FIN, PROBE):
-        f["af_ndp.transport"] = at24 >> 24
+        f["af_ndp.transport"] = at24 >> 24 & 0x7f
+        if kind != PROBE:
+            f["af_ndp.answered"] = at24 >> 31
         f["af_ndp.offset"] = at24 & 0xffffff
     if kind in (ACK, NACK, PULL):
         f["af_ndp.counter"] = at24
@@ -110,7 +112,7 @@ def parse(packet):
     if kind == ACK and flags & 4:
         f["af_ndp.acks.map"], f["af_ndp.acks.first"] = struct.unpack("!QI", nh[HEADER:HEADER + 12])
     if kind in (DATA, FIN):
-        f["af_ndp.cum" if flags & 0x40 and at24 >> 24 == 0 else "af_ndp.behind"] = at28
+        f["af_ndp.cum" if flags & 0x40 and at24 >> 24 & 0x7f == 0 else "af_ndp.behind"] = at28
     elif kind != COOKIE:
         f["af_ndp.window"] = at28
     return f

@@ -195,8 +195,8 @@ enum ndp_flags {
  * @echo_path:	ACK, NACK: @path of the packet answered
  * @transport:	COOKIE of an initiator: &enum ndp_transport_id
  * @kind:	SIGNAL: which, of its transport's
- * @origin:	DATA, FIN, PROBE: &enum ndp_transport_id (8 bits), and @psn less the first
- *		PSN of the connection, modulo 2^24
+ * @origin:	DATA, FIN, PROBE: &enum ndp_transport_id (8 bits, of which NDP_ORIGIN_ANSWERED is
+ *		none), and @psn less the first PSN of the connection, modulo 2^24
  * @pull:	ACK, NACK, PULL: of NDP the pull counter, modulo 2^32; of all others the
  *		PSN below which all have arrived.  COOKIE: upper half of it
  * @reason:	RST: &enum ndp_reason
@@ -254,6 +254,12 @@ static_assert(sizeof(struct ndp_acks) == 16);
 /* Bits of ndphdr.origin that are an offset; those above it name the transport. */
 #define NDP_ORIGIN_BITS		24
 #define NDP_ORIGIN_MASK		((1U << NDP_ORIGIN_BITS) - 1)
+
+/**
+ * NDP_ORIGIN_ANSWERED: bit of the transport's byte, in DATA and FIN of an initiator: the acceptor has
+ * answered it before, so SYN says that the packet was pushed, and opens nothing.
+ */
+#define NDP_ORIGIN_ANSWERED	0x80
 
 static inline __be32 ndp_hdr_origin(__u8 transport, __u32 psn_off)
 {

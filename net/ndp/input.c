@@ -186,7 +186,7 @@ static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
 	*reason = NDP_STAT_DROP_NO_CONN;
 	if (nh->flags & NDP_F_BOUNCED)
 		return NULL;
-	opens = nh->flags & NDP_F_SYN && !(nh->vdt & NDP_FROM_ACCEPTOR);
+	opens = ndp_hdr_opens(nh);
 	if (type != NDP_DATA && type != NDP_FIN && type != NDP_PROBE &&
 	    (type != NDP_COOKIE || !opens))
 		return NULL;

@@ -112,6 +112,15 @@ static u8 ndp_data_flags(struct ndp_sock *np, const struct sk_buff *skb,
 	return flags;
 }
 
+/*
+ * The transport's byte.  If the acceptor has forgotten a connection on which it has answered, a
+ * pushed packet must find that out, rather than open another in the middle of a stream.
+ */
+static u8 ndp_origin_id(const struct ndp_sock *np)
+{
+	return np->tp->id | (!np->acceptor && np->answered ? NDP_ORIGIN_ANSWERED : 0);
+}
+
 static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	enum ndp_path_use use = NDP_PATH_PROBE_LATE;
@@ -243,7 +252,7 @@ static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 				    number);
 		nh->len = htons(skb->len);
 		nh->window = htonl(ndp_behind(np));
-		nh->origin = ndp_hdr_origin(np->tp->id, cb->psn - np->isn);
+		nh->origin = ndp_hdr_origin(ndp_origin_id(np), cb->psn - np->isn);
 		rides = ndp_ack_ride(np, nh);
 		ndp_count_data(np, skb, pushed);
 		departs = ndp_departs(np, out, skb->len, now);

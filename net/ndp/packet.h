@@ -46,6 +46,15 @@ static inline void ndp_hdr_set_cookie(struct ndphdr *nh, u64 cookie)
 	nh->window = htonl(lower_32_bits(cookie));
 }
 
+/* May a packet of DATA, FIN or COOKIE open a connection? */
+static inline bool ndp_hdr_opens(const struct ndphdr *nh)
+{
+	if (!(nh->flags & NDP_F_SYN) || nh->vdt & NDP_FROM_ACCEPTOR)
+		return false;
+	return ndp_hdr_type(nh) == NDP_COOKIE ||
+	       !(ntohl(nh->origin) >> NDP_ORIGIN_BITS & NDP_ORIGIN_ANSWERED);
+}
+
 /* The transport that an opening names, by DATA, FIN or COOKIE. */
 static inline unsigned int ndp_hdr_transport(const struct ndphdr *nh)
 {

@@ -86,6 +86,7 @@ local f = {
 	echo = ProtoField.uint16("af_ndp.echo_path", "Path of the packet answered"),
 	kind = ProtoField.uint16("af_ndp.kind", "Kind of signal"),
 	transport = ProtoField.uint16("af_ndp.transport", "Transport", base.DEC, TRANSPORTS),
+	answered = ProtoField.bool("af_ndp.answered", "The acceptor has answered before"),
 	offset = ProtoField.uint32("af_ndp.offset", "Offset from the connection's first PSN"),
 	counter = ProtoField.uint32("af_ndp.counter", "Pull counter, or PSN below which all arrived"),
 	reason = ProtoField.uint32("af_ndp.reason", "Reason", base.DEC, REASONS),
@@ -267,7 +268,11 @@ local function show_rest(tvb, tree, kind, flags, acceptor)
 		tree:add(f.transport, at22)
 	end
 	if kind == DATA or kind == FIN or kind == PROBE then
-		tree:add(f.transport, tvb(24, 1))
+		local id = tvb(24, 1):uint()
+		tree:add(f.transport, tvb(24, 1), band(id, 0x7f))
+		if kind ~= PROBE then
+			tree:add(f.answered, tvb(24, 1), band(id, 0x80) ~= 0)
+		end
 		tree:add(f.offset, tvb(25, 3))
 	elseif kind == ACK or kind == NACK or kind == PULL then
 		tree:add(f.counter, at24)
@@ -328,7 +333,7 @@ function ndp.dissector(tvb, pinfo, root)
 		item:add_proto_expert_info(e.type)
 	end
 
-	local transport = (kind == DATA or kind == FIN) and tvb(24, 1):uint() or nil
+	local transport = (kind == DATA or kind == FIN) and band(tvb(24, 1):uint(), 0x7f) or nil
 	local names = show_flags(tree, flags, kind, transport)
 	item = tree:add(f.check, tvb(2, 2))
 	local right = checksum_is_right(tvb)

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp
-tap_plan 6
+tap_plan 8
 
 port() { tc_stat "${LEAF[0]}" h2 "$@"; }
 container() {
@@ -50,16 +50,17 @@ container "$C0" "macvlan mode bridge" 0
 container "$C1" "macvlan mode bridge" 1
 check "two macvlans: every byte" both
 exact "little is trimmed" [ $((TRIMMED * 10)) -lt $DATA ]
-# That it is the queue's doing: told to pull faster, more is.
-for ns in "$C0" "$C1"; do
-	in_ns "$ns" sysctl -qw net.ndp.pull_rate_mbit=400
-done
+# The queue is the host's: a container that asks for another rate changes nothing for the others.
 few=$TRIMMED
+in_ns "$C0" sysctl -qw net.ndp.pull_rate_mbit=1
+in_ns "$C1" sysctl -qw net.ndp.pull_rate_mbit=400
+check "rates of the containers' own: every byte" both
+exact "they are not heeded" [ $((TRIMMED * 10)) -lt $DATA ]
+# That it is the queue's doing: the host told to pull faster, more is trimmed.
+in_ns "${HOST[2]}" sysctl -qw net.ndp.pull_rate_mbit=400
 check "pulling too fast: every byte" both
 exact "more is trimmed" [ $TRIMMED -gt $((2 * few)) ]
-for ns in "$C0" "$C1"; do
-	in_ns "$ns" sysctl -qw net.ndp.pull_rate_mbit=0
-done
+in_ns "${HOST[2]}" sysctl -qw net.ndp.pull_rate_mbit=0
 ip -n "$C0" link del c0 && ip -n "$C1" link del c1 || die "no end of containers"
 ip -n "${LEAF[0]}" neighbour flush dev h2
 container "$C0" "ipvlan mode l2" 0

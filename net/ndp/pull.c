@@ -85,6 +85,22 @@ static void ndp_pullq_put(struct ndp_pullq *q)
 	kfree_rcu(q, rcu);
 }
 
+/*
+ * The rate that is set in the namespace that has the device: others that share the queue, as
+ * containers do, must not set its pace.  Return: bits per second, 0 if none is set.
+ */
+static u64 ndp_pullq_rate_set(const struct ndp_pullq *q)
+{
+	u64 rate = 0;
+
+	/* The device is there for a grace period after it was marked dead. */
+	rcu_read_lock();
+	if (!READ_ONCE(q->dead))
+		rate = READ_ONCE(ndp_pernet(dev_net(q->dev))->pull_rate_mbit) * 1000000ULL;
+	rcu_read_unlock();
+	return rate;
+}
+
 /**
  * ndp_pull_rate - pace of a connection's pull queue
  * @np:		connection
@@ -95,13 +111,11 @@ static void ndp_pullq_put(struct ndp_pullq *q)
 u64 ndp_pull_rate(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
-	u64 rate = READ_ONCE(np->nn->pull_rate_mbit) * 1000000ULL;
 
 	if (!ps->q)
 		return 0;
-	if (!rate)
-		rate = ndp_link_rate(ps->q->link);
-	return ndp_pull_pace(rate, READ_ONCE(ps->q->share));
+	return ndp_pull_pace(ndp_pullq_rate_set(ps->q) ?: ndp_link_rate(ps->q->link),
+			     READ_ONCE(ps->q->share));
 }
 
 /* Link time that a pull costs, in nanoseconds. */

@@ -10,7 +10,8 @@
  *			more for NICs that tell late of what they have sent
  * net.ndp.paths	entropy values that connections to a host spray over where no
  *			paths are configured
- * net.ndp.pull_rate_mbit  pace of pulls, Mb/s; 0 takes the link's speed
+ * net.ndp.pull_rate_mbit  pace of the pulls by the namespace's devices, Mb/s; 0 takes the
+ *			link's speed
  * net.ndp.pull_low_share  percent of the pulls of each of the namespace's devices that
  *			go to connections of lower NDP_PRIORITY while higher ones wait;
  *			0, the default: none

@@ -185,7 +185,7 @@ void ndp_pull_message(struct ndp_sock *np, u32 len);
 void ndp_pull_header(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_device(struct ndp_sock *np, const struct net_device *dev);
 void ndp_pull_detach(struct ndp_sock *np);
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed);
+void ndp_pull_feedback(struct ndp_sock *np, bool pushed, bool trimmed);
 u64 ndp_pull_rate(struct ndp_sock *np);
 
 #endif /* _NDP_CREDIT_H */

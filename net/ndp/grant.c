@@ -67,7 +67,7 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			ps->low_waits = true;
 		if (how != NDP_ARRIVED_WHOLE)
 			ndp_pull_header(np, dev);
-		ndp_pull_feedback(np, !pushed, how != NDP_ARRIVED_WHOLE);
+		ndp_pull_feedback(np, pushed, how != NDP_ARRIVED_WHOLE);
 	}
 	if (!pushed && np->promised)
 		np->promised--;

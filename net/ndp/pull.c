@@ -809,13 +809,17 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 /**
  * ndp_pull_feedback - DATA or FIN has arrived
  * @np:		connection
- * @pulled:	sent for a pull, not in a first window
+ * @pushed:	sent in a first window, not for a pull
  * @trimmed:	without its payload
+ *
+ * What comes for no pull, or of a peer whose address may be forged, says nothing of the rate of
+ * pulls, which all connections of the device share.
  *
  * Context: np->lock held, softirqs off.
  */
-void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
+void ndp_pull_feedback(struct ndp_sock *np, bool pushed, bool trimmed)
 {
+	bool pulled = !pushed && np->promised && !ndp_is_unverified(np);
 	struct ndp_pull_state *ps = ndp_pull(np);
 	struct ndp_pullq *q = ps->q;
 	u64 now;
@@ -823,14 +827,14 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (!q)
 		return;
 	spin_lock(&q->lock);
-	if (!pulled && !trimmed)
+	if (pushed && !trimmed)
 		ps->turns_taken++;
 	q->arrived += !trimmed;
-	q->pushed_in += !pulled;
+	q->pushed_in += pushed;
 	q->pulled_in += pulled;
 	q->trimmed_in += pulled && trimmed;
-	q->pushed_trimmed_in += !pulled && trimmed;
-	q->pushed_trimmed_now += !pulled && trimmed;
+	q->pushed_trimmed_in += pushed && trimmed;
+	q->pushed_trimmed_now += pushed && trimmed;
 	if (q->pulled_in < NDP_SHARE_SAMPLE)
 		goto out;
 	now = ktime_get_ns();
@@ -839,7 +843,7 @@ void ndp_pull_feedback(struct ndp_sock *np, bool pulled, bool trimmed)
 	if (!q->pushed_in)
 		ndp_pullq_drain(q, ndp_pull_cost(np), now);
 	ndp_pullq_adapt_rate(q);
-	q->epoch_end = now + max(ndp_srtt(np), ndp_rto_base(np) / 3);
+	q->epoch_end = now + min(max(ndp_srtt(np), ndp_rto_base(np) / 3), NDP_RTO_MAX);
 out:
 	spin_unlock(&q->lock);
 }

@@ -278,6 +278,35 @@ static void ndp_pull_test_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 8000);
 }
 
+/* Headers that come for no pull, or under a forged address, do not slow the device's pulls. */
+static void ndp_pull_test_feedback(struct kunit *test)
+{
+	struct ndp_pull_test *t = ndp_pull_test_new(test);
+	struct ndp_sock *np = t->np[0];
+	struct ndp_pullq *q = &t->q;
+
+	spin_lock_init(&q->lock);
+	ndp_pull(np)->q = q;
+	ndp_pull_feedback(np, false, true);
+	KUNIT_EXPECT_EQ(test, q->pulled_in, 0);
+	KUNIT_EXPECT_EQ(test, q->trimmed_in, 0);
+	np->promised = 1;
+	np->unverified_at = ndp_to_sk(np);
+	ndp_pull_feedback(np, false, true);
+	KUNIT_EXPECT_EQ(test, q->pulled_in, 0);
+	KUNIT_EXPECT_EQ(test, q->trimmed_in, 0);
+	np->unverified_at = NULL;
+	ndp_pull_feedback(np, false, true);
+	ndp_pull_feedback(np, false, false);
+	KUNIT_EXPECT_EQ(test, q->pulled_in, 2);
+	KUNIT_EXPECT_EQ(test, q->trimmed_in, 1);
+	KUNIT_EXPECT_EQ(test, q->pushed_in, 0);
+	ndp_pull_feedback(np, true, false);
+	KUNIT_EXPECT_EQ(test, q->pushed_in, 1);
+	KUNIT_EXPECT_EQ(test, ndp_pull(np)->turns_taken, 1);
+	ndp_pull(np)->q = NULL;
+}
+
 static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_round_robin),
 	KUNIT_CASE(ndp_pull_test_debt),
@@ -288,6 +317,7 @@ static struct kunit_case ndp_pull_cases[] = {
 	KUNIT_CASE(ndp_pull_test_pace),
 	KUNIT_CASE(ndp_pull_test_late),
 	KUNIT_CASE(ndp_pull_test_unpulled),
+	KUNIT_CASE(ndp_pull_test_feedback),
 	KUNIT_CASE(ndp_pull_test_sizes),
 	{}
 };

@@ -241,6 +241,55 @@ TEST_F_TIMEOUT(peers, bounded, 800)
 	}
 }
 
+static long long memory_total(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	long long kb = 0;
+
+	if (!file || fscanf(file, "MemTotal: %lld", &kb) != 1)
+		kb = 0;
+	if (file)
+		fclose(file);
+	return kb * 1024;
+}
+
+/* Many paths make heavy peers: of all namespaces they weigh a 32nd of the memory at most. */
+TEST_F_TIMEOUT(peers, bounded_by_memory, 800)
+{
+	/* A path has 64 bytes at least. */
+	long long most = memory_total() / 32 / (256 * 64), i;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct pair p;
+
+	if (!virtual_time() || is_ip6_world() || most > 10000)
+		SKIP(return, "it takes thousands of connections");
+	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 65536));
+	ASSERT_TRUE(set_sysctl(NEAR, "paths", 256));
+	ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+	shell("ip route add local 10.9.0.0/16 dev lo");
+	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
+	shell("ip route add 10.9.0.0/16 via 10.0.0.2");
+	for (i = 0; i < most && stat_of(NEAR, "IdlePeers") + 100 > (unsigned long long)i; i++) {
+		char byte;
+
+		to.sin_addr.s_addr = htonl(0x0a090001 + i);
+		p.near = new_socket(NEAR, 0);
+		ASSERT_EQ(0, connect(p.near, (struct sockaddr *)&to, sizeof(to)));
+		ASSERT_EQ(1, send(p.near, "x", 1, 0));
+		p.far = accept(self->l, NULL, NULL);
+		ASSERT_LE(0, p.far);
+		ASSERT_EQ(1, recv(p.far, &byte, 1, 0));
+		close_pair(&p);
+	}
+	printf("# %lld connections leave %llu peers\n", i, stat_of(NEAR, "IdlePeers"));
+	EXPECT_LT(100, stat_of(NEAR, "IdlePeers"));
+	EXPECT_GT(most, i);
+	set_sysctl(NEAR, "paths", PATHS);
+	shell("ip route del 10.9.0.0/16");
+	ASSERT_EQ(0, setns(world->ns[FAR], CLONE_NEWNET));
+	shell("ip route del local 10.9.0.0/16 dev lo");
+}
+
 /* Who is there keeps his paths, who comes gets those of today. */
 TEST_F_TIMEOUT(peers, configured, 400)
 {

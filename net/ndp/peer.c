@@ -33,6 +33,15 @@
 /* So many are forgotten with softirqs off. */
 #define NDP_PEER_FORGET		64
 
+/* What idle peers of all namespaces weigh: nobody is charged for those of openings. */
+static atomic_long_t ndp_idle_bytes;
+
+/* A 32nd of the machine's memory. */
+static long ndp_idle_bytes_max(void)
+{
+	return totalram_pages() << (PAGE_SHIFT - 5);
+}
+
 static const struct rhashtable_params ndp_peers_params = {
 	.head_offset = offsetof(struct ndp_peer, node),
 	.key_offset = offsetof(struct ndp_peer, key),
@@ -179,10 +188,19 @@ static void ndp_peer_unhash(struct ndp_net *nn, struct ndp_peer *peer)
 }
 
 /* Context: peer_lock held. */
+static void ndp_peer_idle(struct ndp_net *nn, struct ndp_peer *peer)
+{
+	list_add_tail(&peer->idle, &nn->idle_peers);
+	WRITE_ONCE(nn->n_idle_peers, nn->n_idle_peers + 1);
+	atomic_long_add(struct_size(peer, path, peer->n), &ndp_idle_bytes);
+}
+
+/* Context: peer_lock held. */
 static void ndp_peer_not_idle(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	list_del_init(&peer->idle);
 	WRITE_ONCE(nn->n_idle_peers, nn->n_idle_peers - 1);
+	atomic_long_sub(struct_size(peer, path, peer->n), &ndp_idle_bytes);
 }
 
 /* Forget a peer that no connection has.  Context: peer_lock held. */
@@ -256,7 +274,8 @@ out:
 
 static bool ndp_peers_are_many(const struct ndp_net *nn)
 {
-	return nn->n_idle_peers > READ_ONCE(nn->peers_max);
+	return nn->n_idle_peers > READ_ONCE(nn->peers_max) ||
+	       atomic_long_read(&ndp_idle_bytes) > ndp_idle_bytes_max();
 }
 
 /* No connection has a peer any more.  Context: peer_lock held. */
@@ -264,8 +283,7 @@ static void ndp_peer_retire(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	struct ndp_peer *oldest;
 
-	list_add_tail(&peer->idle, &nn->idle_peers);
-	WRITE_ONCE(nn->n_idle_peers, nn->n_idle_peers + 1);
+	ndp_peer_idle(nn, peer);
 	if (!peer->hashed || (!READ_ONCE(peer->srtt_ns) && !peer->control.good)) {
 		ndp_peer_forget(nn, peer);
 		return;

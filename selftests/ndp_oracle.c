@@ -577,6 +577,30 @@ CASE_OF(mapped, mapped)
 	CALL(mapped_call(bind, new_socket(NEAR, 0), "::ffff:203.0.113.5"));
 }
 
+/* A listener at any address of IPv4, and no other */
+CASE_OF(mapped, mapped_any)
+{
+	int l, s, a;
+	char byte;
+
+	l = new_socket(NEAR, 0);
+	CALL(mapped_call(bind, l, "::ffff:0.0.0.0"));
+	CALL(listen(l, 4));
+	s = new_socket(NEAR, 0);
+	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
+	CALL(send(s, "x", 1, 0));
+	wait_in(l);
+	a = accept(l, NULL, NULL);
+	note_names(a);
+	CALL(recv(a, &byte, 1, 0));
+	s = new_socket(NEAR, 0);
+	if (ndp)
+		set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1);
+	CALL(mapped_call(connect, s, "::1"));
+	CALL(mapped_call(bind, new_socket(NEAR, 0), "::"));
+	CALL(mapped_call(bind, new_socket(NEAR, 0), "::ffff:127.0.0.1"));
+}
+
 CASE_OF(mapped, mapped_refused)
 {
 	int l, s;

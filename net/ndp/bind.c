@@ -53,6 +53,20 @@ struct in6_addr ndp_bound_addr(const struct sock *sk)
 	return addr;
 }
 
+/* Where a listener is found: any address of IPv4 alone (::ffff:0.0.0.0) stands with all others. */
+static struct in6_addr ndp_listen_addr(const struct sock *sk)
+{
+	struct in6_addr at = ndp_bound_addr(sk);
+
+	return ndp_is_ip4(&at) && !at.s6_addr32[3] ? in6addr_any : at;
+}
+
+/* Is a listener of IPv4 alone? */
+static bool ndp_listens_ip4(const struct sock *sk)
+{
+	return sk->sk_family == AF_INET || ndp_is_ip4(&sk->sk_v6_rcv_saddr);
+}
+
 /* Do the bound addresses of two sockets overlap? */
 static bool ndp_bound_alike(const struct sock *a, const struct sock *b)
 {
@@ -244,7 +258,7 @@ static bool ndp_listen_conflict(struct ndp_net *nn, const struct sock *sk)
 static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
 {
 	u16 port = inet_sk(sk)->inet_num;
-	struct in6_addr at = ndp_bound_addr(sk);
+	struct in6_addr at = ndp_listen_addr(sk);
 	bool any = ipv6_addr_any(&at);
 	struct ndp_sock *np;
 
@@ -275,7 +289,7 @@ static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
 int ndp_listen_add(struct sock *sk)
 {
 	struct ndp_net *nn = ndp_sk(sk)->nn;
-	struct in6_addr at = ndp_bound_addr(sk);
+	struct in6_addr at = ndp_listen_addr(sk);
 	u16 port = inet_sk(sk)->inet_num;
 	int err = -EADDRINUSE;
 
@@ -316,12 +330,12 @@ static int ndp_listen_score(const struct sock *sk, const struct sk_buff *skb,
 {
 	int type = nh->flags & NDP_F_MSG ? SOCK_SEQPACKET : SOCK_STREAM;
 	int score = sk->sk_family == AF_INET ? 2 : 1;
-	struct in6_addr at = ndp_bound_addr(sk);
+	struct in6_addr at = ndp_listen_addr(sk);
 
 	if (inet_sk(sk)->inet_sport != nh->dport || sk->sk_state != TCP_LISTEN ||
 	    sk->sk_type != type)
 		return 0;
-	if (ndp_is_ip4(to) ? ipv6_only_sock(sk) : sk->sk_family == AF_INET)
+	if (ndp_is_ip4(to) ? ipv6_only_sock(sk) : ndp_listens_ip4(sk))
 		return 0;
 	if (!ipv6_addr_any(&at)) {
 		if (!ipv6_addr_equal(&at, to))

@@ -176,12 +176,6 @@ bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 
 /* verify.c */
 
-/* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
-static inline bool ndp_is_unverified(const struct ndp_sock *np)
-{
-	return unlikely(np->unverified_at);
-}
-
 /* Are its losses found by the order of answers?  What an unverified peer says is no evidence. */
 static inline bool ndp_has_order(const struct ndp_sock *np)
 {

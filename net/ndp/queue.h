@@ -120,6 +120,18 @@ static inline bool ndp_mem_full(const struct sock *sk)
 	       __percpu_counter_compare(&nn->mem, max, NDP_MEM_BATCH) >= 0;
 }
 
+/* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
+static inline bool ndp_is_unverified(const struct ndp_sock *np)
+{
+	return unlikely(np->unverified_at);
+}
+
+/* Have all AF_NDP sockets of the machine more than they should? */
+static inline bool ndp_mem_pressure(const struct sock *sk)
+{
+	return READ_ONCE(*sk->sk_prot->memory_pressure);
+}
+
 static inline void ndp_wmem_charge(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	struct sock *sk = ndp_to_sk(np);

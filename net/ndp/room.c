@@ -100,6 +100,9 @@ bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 		return false;
 	if (psn == np->rcv_nxt)
 		return used <= limit;
+	/* What is beyond a gap nobody reads, and whose address is forged never fills it. */
+	if (ndp_is_unverified(np) && ndp_mem_pressure(sk))
+		return false;
 	return used + (int)skb->truesize <= limit;
 }
 

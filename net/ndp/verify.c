@@ -219,7 +219,9 @@ void ndp_challenge(struct ndp_sock *np)
 /* How long may it stay unverified? */
 static u64 ndp_unverified_limit(const struct ndp_sock *np)
 {
-	if (ndp_must_verify(np) || ndp_mem_full(&np->inet.sk) ||
+	const struct sock *sk = &np->inet.sk;
+
+	if (ndp_must_verify(np) || ndp_mem_full(sk) || ndp_mem_pressure(sk) ||
 	    ndp_listener_full(np, np->rcv_truesize))
 		return NDP_UNVERIFIED_SHORT;
 	return NDP_GIVE_UP;

@@ -498,7 +498,8 @@ TEST_F(ndp_alone, scattered_pieces)
 TEST_F(ndp_alone, unreadable_piece)
 {
 	int page = getpagesize(), i;
-	char *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 	unsigned int weighs;
 	char got[100];
 

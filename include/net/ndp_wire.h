@@ -256,8 +256,8 @@ static_assert(sizeof(struct ndp_acks) == 16);
 #define NDP_ORIGIN_MASK		((1U << NDP_ORIGIN_BITS) - 1)
 
 /**
- * NDP_ORIGIN_ANSWERED: bit of the transport's byte, in DATA and FIN of an initiator: the acceptor has
- * answered it before, so SYN says that the packet was pushed, and opens nothing.
+ * NDP_ORIGIN_ANSWERED: bit of the transport's byte, in DATA and FIN of an initiator: the
+ * acceptor has answered it before, so SYN says that the packet was pushed, and opens nothing.
  */
 #define NDP_ORIGIN_ANSWERED	0x80
 

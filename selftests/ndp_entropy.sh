@@ -98,8 +98,8 @@ send_over "another transfer" 5000000
 is "of which nothing is trimmed" "$(trimmed)" "$before"
 far=$(($(by_leaf 1) - far)) near=$(($(by_leaf 0) - near))
 say "$near packets by the faster way, $far by the slower"
-# Without fresh ports all would go by the slower.
-check "and the faster way carries most" [ $near -gt $((2 * far)) ]
+# Without fresh ports all would go by the slower.  A slow machine's timeouts try others.
+exact "and the faster way carries most" [ $near -gt $((2 * far)) ]
 
 # An operator's paths are his.
 for port in 50001 50002; do

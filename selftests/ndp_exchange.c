@@ -135,10 +135,12 @@ TEST_F(exchange, on_an_open_connection)
 	before = sent_in_all();
 	for (i = 0; i < EXCHANGES; i++)
 		ASSERT_TRUE(exchange(self->s, self->a, i));
+	/* Where time is real a late answer is a timeout. */
+	if (!virtual_time())
+		return;
 	EXPECT_EQ(0, info_of(self->s).retrans);
 	EXPECT_EQ(0, info_of(self->a).retrans);
-	if (virtual_time())
-		EXPECT_EQ(2 * EXCHANGES, sent_in_all() - before);
+	EXPECT_EQ(2 * EXCHANGES, sent_in_all() - before);
 }
 
 static bool all_acked(int s)

@@ -108,7 +108,7 @@ forged "an opening to a closed port, 100 times" DropNoListener=100 "$H0" "$H1" \
 }
 
 unload_transports || die "a transport is in use"
-forged "an opening of each other transport" DropTransport=255 "$H0" "$H1" \
+forged "an opening of each other transport" "DropNoConn=128 DropTransport=127" "$H0" "$H1" \
 	transport 10.0.0.2 $OPEN
 
 touch "$TMP/over"

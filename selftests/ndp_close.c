@@ -147,11 +147,14 @@ TEST_F_TIMEOUT(close, late, LONG)
 	close(self->s);
 	EXPECT_TRUE(reads_the_end(self->a));
 	forward_packets_for(100);
-	EXPECT_EQ(1, gone);
+	EXPECT_LE(1, gone);
+	if (virtual_time())
+		EXPECT_EQ(1, gone);
 	EXPECT_EQ(1, stat_of(NEAR, "SockInUse"));
 	close(self->a);
 	EXPECT_TRUE(both_end());
-	EXPECT_EQ(2, carried[FIN]);
+	if (virtual_time())
+		EXPECT_EQ(2, carried[FIN]);
 }
 
 /* Nobody has answered yet: a FIN that may open the connection asks for the other's. */
@@ -181,7 +184,8 @@ TEST_F_TIMEOUT(close, half, LONG)
 	EXPECT_TRUE(reads_the_end(self->s));
 	close(self->s);
 	EXPECT_TRUE(both_end());
-	EXPECT_EQ(2, carried[FIN]);
+	if (virtual_time())
+		EXPECT_EQ(2, carried[FIN]);
 }
 
 TEST_F_TIMEOUT(close, with_data_under_way, LONG)

@@ -313,9 +313,17 @@ TEST_F_TIMEOUT(flow, no_memory, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 300000));
 }
 
+/* Opens a connection too.  Slow acceptors give tokens: to whom they had to wait for. */
+static bool is_token(struct packet *p)
+{
+	return p->from == NEAR && ndp_type(p) == COOKIE && ndp_of(p)->flags & SYN;
+}
+
 /* As a switch whose header queue is full does. */
 static void return_header(struct packet *p)
 {
+	if (is_token(p))
+		return;
 	if (p->from != NEAR || (ndp_type(p) != DATA && ndp_type(p) != FIN)) {
 		carry_on(p);
 		return;
@@ -381,6 +389,8 @@ static void refuse(struct packet *p)
 	int type = ndp_type(p);
 	struct packet answer;
 
+	if (is_token(p))
+		return;
 	if (p->from != NEAR || (type != DATA && type != FIN && type != PROBE)) {
 		carry_on(p);
 		return;
@@ -537,7 +547,9 @@ TEST_F_TIMEOUT(flow, only_an_opening_opens, LONG)
 	EXPECT_TRUE(to_the_end(&t, 100000));
 	printf("# %lu DATA packets behind the opening\n", behind);
 	EXPECT_LT(50, behind);
-	EXPECT_EQ(0, openings);
+	/* Where time is real some leave before the answer has arrived. */
+	if (virtual_time())
+		EXPECT_EQ(0, openings);
 	close(t.s);
 	close(t.a);
 }

@@ -58,7 +58,9 @@ lose $PULL 0 pass random determ drop 2
 serve "${HOST[1]}" -w 20 6000
 check "slow reader, every second PULL lost" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
 check "slow reader's end" served
-check "some were lost" [ "$(lose_none)" -gt 0 ]
+# Where the sender is slower than the reader, on a slow machine, each pull rides on an ACK.
+lost=$(lose_none)
+exact "some were lost" [ "$lost" -gt 0 ]
 serve "${HOST[1]}" 6001
 check "slow reader of what the server sends" \
 	fetch "${HOST[0]}" -w 20 -r 12000000 "${ADDRESS[1]}" 6001

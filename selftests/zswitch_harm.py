@@ -25,7 +25,7 @@ from rtnl import (IFF_UP, IFLA_ADDRESS, IFLA_AF_SPEC, IFLA_BRIDGE_FLAGS, IFLA_BR
                   RTM_GETLINK, RTM_GETNEIGH, RTM_NEWLINK, RTM_NEWNEIGH, RTM_SETLINK, Netlink, any_attrs, as_child, attr,
                   broken, edge, ifinfo, index_of, linkinfo, ndmsg, nest)
 from sch_cee import ROOM, VIRTUAL, names, run_parts, verdict
-from sch_ndp import check, ip4, libc, run, same, say, udp, wait_until
+from sch_ndp import check, checksum, inside, ip4, libc, run, same, say, udp, wait_until
 from tapfd import GSO_TCPV4, GSO_TCPV6, GSO_UDP, GSO_UDP_L4, NEEDS_CSUM, Header, ether
 from zbed import (Datagrams, Sink, Stream, addr, box, bridge, build, cee, container, destroy, drops, ip,
                   mac, neighbours, port, tc)
@@ -528,6 +528,63 @@ def liar():
     end()
 
 
+def rewritten():
+    """A checksum that is to be filled in over what the switch has looked at, by a machine and by a container's raw socket"""
+    build()
+    vm(10, slave="guard on")
+    container(0, options="guard on")
+    box(4, RATE)
+    # The port fills in what its wire does not.
+    run("ip netns exec %s ethtool -K p4 tx off" % names["S"])
+    neighbours_and_machines()
+    a = plug(10)
+    raw = inside(names["C0"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    # PACKET_VNET_HDR of SOL_PACKET
+    raw.setsockopt(263, 15, 1)
+    raw.bind(("eth0", 0))
+    wire = inside(names["R4"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+    wire.bind(("e0", 3))
+    wire.settimeout(0.5)
+    by = {"v10": (10, a.write), "z0": (0, lambda data, header: raw.send(tapfd.HEADER.pack(*header) + data))}
+
+    def came():
+        """The first bytes; a tag comes beside the frame"""
+        got = []
+        try:
+            while True:
+                data = wire.recv(2000)
+                if data[6:12] != ether(mac(4)):
+                    got.append(data[:42].hex())
+        except socket.timeout:
+            return got
+
+    came()
+    tag = struct.pack("!HH", 0x8100, 5)
+    for dev, (i, write) in by.items():
+        inner = ip4(addr(i), addr(4), udp(bytes(100), 4000, 9, 0), 0, 0, 64, 1)
+        packet = eth4(mac(4), mac(i), inner)
+        tagged = packet[:12] + tag + packet[12:]
+        pause = ether("01:80:c2:00:77:77") + ether(mac(i)) + struct.pack("!HHH", 0x8808, 0x0101, 0xff) + bytes(60)
+        # The destination of a pause frame, either half of the source, the type, and addresses and marks of IP
+        lies = [(pause, 0, 4), (packet, 0, 6), (packet, 0, 10), (packet, 0, 12), (packet, 12, 0), (packet, 14, 1),
+                (packet, 20, 6), (packet, 26, 0), (packet, 33, 0), (tagged, 18, 4), (tagged, 24, 6), (tagged, 37, 0)]
+        before, refused = port(dev)["drop_malformed"], 0
+        for data, start, at in lies:
+            try:
+                write(data, Header(NEEDS_CSUM, 0, 0, 0, start, at))
+            except OSError:
+                refused += 1
+        same("rewritten: %s: %d sums over headers are refused by the kernel, all others dropped" % (dev, refused),
+             (came(), port(dev)["drop_malformed"] - before), ([], len(lies) - refused))
+        write(packet, Header(NEEDS_CSUM, 0, 0, 0, 34, 6))
+        write(tagged, Header(NEEDS_CSUM, 0, 0, 0, 38, 6))
+        whole = (packet[:40] + struct.pack("!H", checksum(packet[34:]))).hex()
+        same("rewritten: %s: sums behind them are filled in" % dev, came(), [whole] * 2)
+    raw.close()
+    wire.close()
+    end()
+
+
 # Loops.
 
 def cable(first, second, n, rate=RATE):
@@ -755,9 +812,9 @@ def unload():
     run("modprobe -a zvnic zvtap")
 
 
-PARTS = (allocations, packets, requests_of_any_kind, liar, loop, ring_bound, ring_watchdog, buried, unload)
+PARTS = (allocations, packets, requests_of_any_kind, liar, rewritten, loop, ring_bound, ring_watchdog, buried, unload)
 # Results there will be
-PLAN = 5 + 4 + 3 + 1 + (22 if can_fail() else 0) + (16 if VIRTUAL else 0)
+PLAN = 5 + 4 + 4 + 3 + 1 + (22 if can_fail() else 0) + (16 if VIRTUAL else 0)
 
 
 def main():

@@ -15,6 +15,7 @@
  * What else of it belongs to the sender's namespace is taken off (zsw_prepare()).
  */
 #include <linux/etherdevice.h>
+#include <linux/ip.h>
 #include <net/gso.h>
 #include <net/sock.h>
 #include "fabric.h"
@@ -65,6 +66,17 @@ static struct sk_buff *zsw_untag(struct sk_buff *skb)
 	skb_set_network_header(skb, ETH_HLEN);
 	skb_reset_mac_len(skb);
 	return skb;
+}
+
+/*
+ * A guest says where the sum is to begin that the exit fills in.  No protocol has one before the
+ * end of IPv4's header, and there it would change the addresses, the type and the priority after
+ * all that is decided by them here.
+ */
+static bool zsw_sum_is_sound(const struct sk_buff *skb)
+{
+	return skb->ip_summed != CHECKSUM_PARTIAL ||
+	       skb_checksum_start_offset(skb) >= (int)(ETH_HLEN + sizeof(struct iphdr));
 }
 
 /* May a port send from this address?  It is learnt if so. */
@@ -230,6 +242,10 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 		return;
 	}
 	f.skb = skb;
+	if (!zsw_sum_is_sound(skb)) {
+		zsw_drop(in, skb, ZSWITCH_STAT_DROP_MALFORMED);
+		return;
+	}
 	if (zsw_is_local(skb)) {
 		zsw_drop(in, skb, ZSWITCH_STAT_DROP_LOCAL);
 		return;

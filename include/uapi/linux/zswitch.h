@@ -161,7 +161,8 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_DROP_VLAN: input or output is not in that VLAN
  * @ZSWITCH_STAT_DROP_GUARD: the source address is another port's, or not this one's
  * @ZSWITCH_STAT_DROP_LOCAL: no switch passes it on, or there is nobody else
- * @ZSWITCH_STAT_DROP_MALFORMED: no Ethernet frame, or an impossible source
+ * @ZSWITCH_STAT_DROP_MALFORMED: no Ethernet frame, an impossible source, or a checksum to be
+ *	filled in over the headers that the switch has looked at
  * @ZSWITCH_STAT_DROP_NOMEM: no memory
  * @ZSWITCH_STAT_DROP_OVERRUN: the sender on this machine did not heed its stop
  * @ZSWITCH_STAT_DROP_POLICY: it may not send to that port

@@ -665,6 +665,35 @@ def loop():
     destroy()
 
 
+def chain():
+    """A chain of switches, each one's wire upon the next one's vNIC, as root of a namespace can build it: all are one call.
+
+        g0 == z0 - zs0 - w0 upon g1 == z1 - zs1 - w1 upon g2 ...
+    """
+    build()
+    links, length = [], 31
+    for i in range(length):
+        links += ["link add zs1%02d type zswitch" % i, "link set zs1%02d up" % i,
+                  "link add z1%02d type zvnic peer name g%d" % (i, i), "link set z1%02d master zs1%02d up" % (i, i),
+                  "link set g%d up" % i]
+    for i in range(length - 1):
+        links += ["link add link g%d name w%d type macvlan" % (i + 1, i), "link set w%d master zs1%02d up" % (i, i)]
+    run("ip -n %s -batch -" % names["S"], links)
+    # What has no queue the core counts.
+    run("tc -n %s -batch -" % names["S"], ["qdisc add dev w%d root pfifo" % i for i in range(length - 1)])
+    for i in range(length - 1):
+        wait_up_dev("w%d" % i)
+    raw = inside(names["S"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    raw.bind(("g0", 0))
+    before = [port("w%d" % i)["out"] for i in range(length - 1)]
+    raw.send(frame("ff:ff:ff:ff:ff:ff", mac(1), 1, 200))
+    raw.close()
+    same("chain: three switches pass it on, the fourth one does not",
+         ([port("w%d" % i)["out"] - n for i, n in enumerate(before)], [port("z1%02d" % i)["drop_qdisc"] for i in range(length)]),
+         ([1] * 3 + [0] * (length - 4), [0] * 3 + [1] + [0] * (length - 4)))
+    destroy()
+
+
 def ring_of_switches():
     """Three switches in a ring, and all frames clockwise, by two cables each: buffers wait for each other.
 
@@ -812,9 +841,9 @@ def unload():
     run("modprobe -a zvnic zvtap")
 
 
-PARTS = (allocations, packets, requests_of_any_kind, liar, rewritten, loop, ring_bound, ring_watchdog, buried, unload)
+PARTS = (allocations, packets, requests_of_any_kind, liar, rewritten, loop, chain, ring_bound, ring_watchdog, buried, unload)
 # Results there will be
-PLAN = 5 + 4 + 4 + 3 + 1 + (22 if can_fail() else 0) + (16 if VIRTUAL else 0)
+PLAN = 5 + 4 + 4 + 3 + 1 + 1 + (22 if can_fail() else 0) + (16 if VIRTUAL else 0)
 
 
 def main():

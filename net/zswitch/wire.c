@@ -14,6 +14,17 @@
 #include <linux/rtnetlink.h>
 #include "queue.h"
 
+/*
+ * A wire may be a device upon another switch's vNIC, whose frames go through that switch in the
+ * same call, and so on: where each device has a qdisc the core does not count such calls.  This
+ * many switches may push one inside of the other: each may have eight devices in between, and the
+ * stack has 16 KB.
+ */
+#define ZSW_PUSHES	3
+
+/* How many do so on this processor.  Context: bottom halves are off. */
+static DEFINE_PER_CPU(unsigned int, zsw_pushes);
+
 static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
@@ -88,6 +99,7 @@ void zsw_wire_kick(struct zswitch_port *port)
  * @port:	port
  * @skb:	frame; it is consumed
  *
+ * Context: RCU, bottom halves are off.
  * Return: why it is lost, or ZSWITCH_STAT_PAD.
  */
 enum zswitch_stat zsw_wire_push(struct zswitch_port *port, struct sk_buff *skb)
@@ -98,10 +110,16 @@ enum zswitch_stat zsw_wire_push(struct zswitch_port *port, struct sk_buff *skb)
 		kfree_skb(skb);
 		return ZSWITCH_STAT_DROP_DOWN;
 	}
+	if (__this_cpu_read(zsw_pushes) == ZSW_PUSHES) {
+		kfree_skb(skb);
+		return ZSWITCH_STAT_DROP_QDISC;
+	}
 	skb->dev = port->dev;
 	skb_set_queue_mapping(skb, 0);
 	memset(skb->cb, 0, sizeof(skb->cb));
+	__this_cpu_inc(zsw_pushes);
 	code = dev_queue_xmit(skb);
+	__this_cpu_dec(zsw_pushes);
 	return net_xmit_eval(code) ? ZSWITCH_STAT_DROP_QDISC : ZSWITCH_STAT_PAD;
 }
 

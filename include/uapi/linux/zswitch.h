@@ -155,7 +155,8 @@ enum ifla_zswitch_port {
  * @ZSWITCH_STAT_DROP_HEADROOM: the peer beyond the wire did not heed its pause
  * @ZSWITCH_STAT_DROP_STILL: the output stood still for too long
  * @ZSWITCH_STAT_DROP_FLOOD: a flooded copy, the same
- * @ZSWITCH_STAT_DROP_QDISC: refused by the qdisc of an output without sch_cee
+ * @ZSWITCH_STAT_DROP_QDISC: refused by the qdisc of an output without sch_cee, or the fourth of
+ *	such switches on end
  * @ZSWITCH_STAT_DROP_DOWN: the output was down, or went down or away
  * @ZSWITCH_STAT_DROP_MTU: too long for the output
  * @ZSWITCH_STAT_DROP_VLAN: input or output is not in that VLAN

@@ -461,6 +461,7 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 {
 	const struct cee_config *old = rtnl_dereference(port->cfg);
 	u32 own = cee_reserve(old);
+	u8 forgotten;
 	int err;
 
 	if (strcmp(cfg->domain, port->domain->name)) {
@@ -476,10 +477,11 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 		return err;
 	cee_port_unlimit(port, old, cfg);
 	cee_port_say_hardware(port, cfg, extack);
-	cee_account_apply(port, cfg);
 	/* Pauses that are not obeyed any more, and queues that wait by former options. */
-	cee_pfc_forget(port, cfg->trust ? (old->lossless & ~cfg->lossless) | port->hardware :
-					  U8_MAX);
+	forgotten = cfg->trust ? (old->lossless & ~cfg->lossless) | port->hardware : U8_MAX;
+	/* This frees the former options. */
+	cee_account_apply(port, cfg);
+	cee_pfc_forget(port, forgotten);
 	rcu_read_lock_bh();
 	cee_kick(port);
 	rcu_read_unlock_bh();

@@ -205,16 +205,21 @@ static void zvtap_consumed(struct sk_buff *skb)
 {
 	const struct zvtap_cb *cb = zvtap_cb(skb);
 	struct zvtap_queue *zq = cb->zq;
+	unsigned long flags;
 	struct zvtap *v;
 
 	if (cb->destructor)
 		cb->destructor(skb);
 	rcu_read_lock();
 	v = zvtap_of(zq);
-	if (v && cb->lost)
+	if (v && cb->lost) {
 		dev_core_stats_rx_dropped_inc(v->dev);
-	else if (v)
+	} else if (v) {
+		/* Each processor has counters, and a process that reads may be moved to another. */
+		local_irq_save(flags);
 		dev_sw_netstats_rx_add(v->dev, skb->len);
+		local_irq_restore(flags);
+	}
 	/* Half of them at once: NAPI is not run for each frame.  Pairs with zvtap_credit(). */
 	if (atomic_dec_return(&zq->out) <= zq->credits / 2 && READ_ONCE(zq->starved) && v)
 		zvtap_schedule(v);

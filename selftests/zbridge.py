@@ -788,6 +788,31 @@ def guessed():
     end()
 
 
+def crossed():
+    """Each opening crosses a forged one of the other host's."""
+    pair((0, "A"), (1, "B"), fabric=False, middle=True)
+    made, late = [], []
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind == SYN and from_a and not x.prio and len(made) < 200:
+            made.append(x)
+            relay.send(0, frame_to("A", packet(SYN, 0, 1000 + len(made), 5, 0, x.body[6:12] + x.body[:6] + x.body[12:])))
+        if x.kind == SYNACK and not from_a and not x.prio:
+            late.append(x)
+        return [(0, frame)]
+
+    relay, sink = Relay(judge), Sink("C1")
+    flow = flow_of(0, 1, total=50).start()
+    flow.finish()
+    arrive("crossed", [sink], [flow])
+    same("crossed: the first answer was taken: openings, answers, what was given up",
+         (len(made), len(late), [zf(h)["reset"] for h in "AB"]), (1, 1, [0, 0]))
+    relay.finish()
+    sink.finish()
+    end()
+
+
 def strangers():
     """With learning off only hosts that the operator has named begin flows."""
     pair((0, "A"), (1, "B"), middle=True, options="learning off")
@@ -1221,8 +1246,8 @@ def unload():
 
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
-         guessed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 161 if VIRTUAL else 158
+         guessed, crossed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
+PLAN = 164 if VIRTUAL else 161
 
 
 def failing():

@@ -76,6 +76,11 @@
 #else
 #define PROBES	false	/* and while one is answered, another is by SYNACK, not by ASK. */
 #endif
+#ifdef BREAK_ANSWER
+#define WAITED	true
+#else
+#define WAITED	(type == RST)	/* An answer behind a SYN waits for what becomes of that. */
+#endif
 
 mtype = { SYN, SYNACK, DATA, DATA_ASK, ACK, NACK, ASK, CLOSE, CLOSED, RST };
 
@@ -90,7 +95,7 @@ chan wire[2] = [WIRE] of { mtype, byte, byte, byte, byte, byte };
 chan late[2] = [1] of { mtype, byte, byte, byte, byte, byte };
 
 /* Each host: struct zbr_flow, and the last name that it has used */
-byte state[2], id[2], peer[2], names[2];
+byte state[2], id[2], peer[2], answer[2], names[2];
 byte una[2], nxt[2], expected[2], kept[2], pending[2];
 /* Frames that its VM has yet to send; that have set out, or were lost before */
 byte left[2], sent[2];
@@ -237,7 +242,7 @@ inline anew()
 	:: RESENDS -> pending[h] = pending[h] + nxt[h] - una[h]; sent[h] = sent[h] - nxt[h] + una[h]
 	:: else -> lost[h] = lost[h] | BITS(FRAME(una[h]), FRAME(nxt[h]))
 	fi;
-	state[h] = NONE; id[h] = 0; peer[h] = 0; doomed[h] = false;
+	state[h] = NONE; id[h] = 0; peer[h] = 0; answer[h] = 0; doomed[h] = false;
 	una[h] = 0; nxt[h] = 0; expected[h] = 0; kept[h] = 0;
 	if
 	:: pending[h] > 0 -> begin(SYN_SENT)
@@ -258,10 +263,18 @@ inline receive_syn()
 	fi
 }
 
+/* The SYN is answered. */
+inline answered(name)
+{
+	peer[h] = name; answer[h] = 0; state[h] = OPEN;
+	go_on();
+	tell(ACK, nxt[h], 0)
+}
+
 inline receive_open()
 {
 	if
-	:: state[h] == SYN_RCVD -> state[h] = OPEN
+	:: state[h] == SYN_RCVD -> state[h] = OPEN; answer[h] = 0
 	:: state[h] == CLOSING && REOPENS -> state[h] = OPEN
 	:: else
 	fi;
@@ -287,13 +300,18 @@ inline receive()
 {
 	if
 	:: type == SYN -> receive_syn()
-	:: type == SYNACK && state[h] == SYN_SENT && to == id[h] ->
-		peer[h] = from; state[h] = OPEN;
-		go_on();
-		tell(ACK, nxt[h], 0)
+	:: type == SYNACK && state[h] == SYN_SENT && to == id[h] -> answered(from)
+	:: type == SYNACK && state[h] == SYN_RCVD && to == id[h] && from != peer[h] ->
+		answer[h] = from;
+		if
+		:: WAITED -> answered(from)
+		:: else
+		fi
 	:: type == RST || type == CLOSED ->
 		if
-		:: CURRENT && (type == RST || state[h] == CLOSING) -> anew()
+		:: CURRENT && type == RST && state[h] == SYN_RCVD && answer[h] -> answered(answer[h])
+		:: CURRENT && (type == RST && !(state[h] == SYN_RCVD && answer[h]) ||
+			       state[h] == CLOSING) -> anew()
 		:: else
 		fi
 	:: type != SYN && type != RST && type != CLOSED && CURRENT -> receive_open()

@@ -25,7 +25,9 @@
  * A packet of no flow is answered by RST.  So a host that has begun anew is found out by the first
  * packet.  What was not acknowledged then is lost and counted, since it may have been delivered:
  * a frame comes at most once.  A SYN for a living flow is no proof of a new beginning, as it may be
- * old or forged: the flow's own end is asked (ASK), and answers by ACK, or RST.
+ * old or forged: the flow's own end is asked (ASK), and answers by ACK, or RST.  Nor is one for a
+ * flow that has sent its own SYN: it is answered, and the SYNACK that comes for the own SYN is kept
+ * until the SYN's sender opens the flow, or RST says that there is none.
  *
  * Silence.  A packet that wants an answer is followed by an ASK after ZBR_RTO, then at twice the
  * time, up to ZBR_RTO_MAX, until a frame is acknowledged: also while the receiver's switch has no
@@ -465,6 +467,7 @@ static void zbr_forget_half_open(struct zbridge *zb)
 static void zbr_flow_accept(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	flow->peer = msg->from;
+	flow->answer.from = 0;
 	zbr_arq_expect(flow, msg);
 	zbr_flow_enter(flow, ZBR_SYN_RCVD);
 }
@@ -522,6 +525,12 @@ static bool zbr_has_key(const struct zbr_flow *flow, const struct zbr_msg *msg)
 		ether_addr_equal(flow->key.there, msg->src));
 }
 
+/* Is a packet that has this end's name the answer to its SYN? */
+static bool zbr_is_answer(const struct zbr_flow *flow, const struct zbr_msg *msg)
+{
+	return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;
+}
+
 /* Is a packet of this flow, as it is now?  Context: the lock. */
 static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
@@ -529,7 +538,7 @@ static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *ms
 	    !zbr_has_key(flow, msg))
 		return false;
 	if (flow->state == ZBR_SYN_SENT)
-		return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;
+		return zbr_is_answer(flow, msg);
 	/*
 	 * Whoever sees no packets may have sent the SYN, with a name and a number of his own
 	 * choice, and have guessed this end's name: only who has got the SYNACK knows the number
@@ -537,19 +546,18 @@ static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *ms
 	 */
 	if (flow->state == ZBR_SYN_RCVD && msg->type != ZBR_RST && msg->ack != flow->next)
 		return false;
-	return flow->peer == msg->from;
+	return flow->peer == msg->from ||
+	       (flow->state == ZBR_SYN_RCVD && zbr_is_answer(flow, msg));
 }
 
-/* The answer to a SYN, or the same again. */
-static void zbr_receive_synack(struct zbr_flow *flow, const struct zbr_msg *msg)
+/* This end's SYN is answered. */
+static void zbr_flow_answered(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
-	if (flow->state == ZBR_SYN_SENT) {
-		flow->peer = msg->from;
-		zbr_arq_expect(flow, msg);
-		zbr_set_state(flow, ZBR_OPEN);
-		flow->rto = ZBR_RTO;
-		zbr_arq_go_on(flow);
-	}
+	flow->peer = msg->from;
+	zbr_arq_expect(flow, msg);
+	zbr_set_state(flow, ZBR_OPEN);
+	flow->rto = ZBR_RTO;
+	zbr_arq_go_on(flow);
 	/* What was sent is an answer, but it may get lost where this one does not. */
 	zbr_arq_ack(flow);
 }
@@ -588,6 +596,11 @@ static void zbr_receive_end(struct zbr_flow *flow, const struct zbr_msg *msg)
 
 	if (msg->type == ZBR_CLOSED && !asked)
 		return;
+	/* There is no sender of the SYN that came before the answer: it was old, or forged. */
+	if (flow->state == ZBR_SYN_RCVD && flow->answer.from) {
+		zbr_flow_answered(flow, &flow->answer);
+		return;
+	}
 	zbr_count(flow->zb, asked ? ZBRIDGE_STAT_CLOSED : ZBRIDGE_STAT_RESET, 1);
 	zbr_flow_anew(flow);
 }
@@ -615,7 +628,7 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 		zbr_arq_data(flow, msg, skb);
 		return true;
 	case ZBR_SYNACK:
-		zbr_receive_synack(flow, msg);
+		zbr_arq_ack(flow);
 		break;
 	case ZBR_ACK:
 		zbr_count(zb, ZBRIDGE_STAT_ACKS_IN, 1);
@@ -646,7 +659,15 @@ static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg
 			flow->check = ZBR_CHECKED;
 	}
 	if (flow->state == ZBR_SYN_SENT) {
-		zbr_receive_synack(flow, msg);
+		zbr_flow_answered(flow, msg);
+		return false;
+	}
+	/*
+	 * The answer has come behind a SYN of another name.  Either may be the old one, of a host
+	 * that has begun anew: the SYN's sender was told, and will open the flow or send RST.
+	 */
+	if (flow->state == ZBR_SYN_RCVD && flow->peer != msg->from) {
+		flow->answer = *msg;
 		return false;
 	}
 	if (msg->type == ZBR_RST || msg->type == ZBR_CLOSED) {

@@ -211,6 +211,36 @@ enum zbr_check {
 };
 
 /**
+ * struct zbr_msg - a packet's header, as a host reads it
+ * @type:	enum zbr_type
+ * @flags:	ZBR_F_...
+ * @to:		as in struct zbr_hdr, as the rest of these
+ * @from:	...
+ * @seq:	...
+ * @ack:	...
+ * @prio:	...
+ * @count:	as in struct zbr_ctl, as the rest; 0 of DATA
+ * @dst:	...
+ * @src:	...
+ * @remote:	host that it is from
+ * @ce:		the network has marked it
+ */
+struct zbr_msg {
+	u8		type;
+	u8		flags;
+	u8		prio;
+	bool		ce;
+	u32		to;
+	u32		from;
+	u32		seq;
+	u32		ack;
+	u32		count;
+	u8		dst[ETH_ALEN];
+	u8		src[ETH_ALEN];
+	struct in6_addr	remote;
+};
+
+/**
  * struct zbr_flow - an end of a flow between two vNICs
  * @by_key:	in zbridge.flows
  * @by_id:	in zbridge.ids
@@ -219,6 +249,7 @@ enum zbr_check {
  * @key:	whom it is between
  * @id:		name that packets from the other host have for it
  * @peer:	the other host's own
+ * @answer:	SYNACK that came after another's SYN; without @answer.from there is none
  * @lock:	what follows
  * @state:	enum zbr_state
  * @check:	enum zbr_check
@@ -259,6 +290,7 @@ struct zbr_flow {
 	struct zbr_key		key;
 	u32			id;
 	u32			peer;
+	struct zbr_msg		answer;
 	/* Outside of the switch's */
 	spinlock_t		lock;
 	u8			state;
@@ -290,36 +322,6 @@ struct zbr_flow {
 	u32			cookie;
 	u16			sport;
 	u8			tos;
-};
-
-/**
- * struct zbr_msg - a packet's header, as a host reads it
- * @type:	enum zbr_type
- * @flags:	ZBR_F_...
- * @to:		as in struct zbr_hdr, as the rest of these
- * @from:	...
- * @seq:	...
- * @ack:	...
- * @prio:	...
- * @count:	as in struct zbr_ctl, as the rest; 0 of DATA
- * @dst:	...
- * @src:	...
- * @remote:	host that it is from
- * @ce:		the network has marked it
- */
-struct zbr_msg {
-	u8		type;
-	u8		flags;
-	u8		prio;
-	bool		ce;
-	u32		to;
-	u32		from;
-	u32		seq;
-	u32		ack;
-	u32		count;
-	u8		dst[ETH_ALEN];
-	u8		src[ETH_ALEN];
-	struct in6_addr	remote;
 };
 
 /**

@@ -38,6 +38,8 @@ ASK, HELLO, GRANT = range(3)
 SO_NO_CHECK = 11
 # A receiver that begins grants nothing for so long; credit of who is silent lapses after
 QUIET, LAPSE = 0.5, 3
+# A pair that is idle is forgotten after
+FAR_IDLE = 30
 # The host of each container, and of each host the device that leads to another one
 where, ways = {}, {}
 
@@ -689,6 +691,47 @@ def forged():
     end()
 
 
+def crowd():
+    """A receiver has as many senders as it can; others are told their numbers, and give them back all at once."""
+    pair((0, "A"), (2, "B"), middle=True)
+    told = []
+
+    def judge(frame, from_a):
+        if not from_a and Relay.is_control(frame) and frame[:2] == b"\x02\x09":
+            told.append((frame[:6].hex(":"), struct.unpack("!BBHIIII", frame[18:38])))
+            return []
+        return [(0, frame)]
+
+    relay = Relay(judge)
+
+    def answers(what, asks, wanted):
+        del told[:]
+        for n, (source, nonce) in enumerate(asks):
+            relay.send(1, control(ASK, source, mac(2), 1234, nonce))
+            if not n % 50:
+                time.sleep(0.001)
+        wait_until(lambda: len(told) >= wanted, what)
+        time.sleep(0.1)
+        return [(source, hello[4]) for source, hello in told if hello[1] == HELLO]
+
+    def begin(kind, count):
+        return answers("each is told a number", [("02:09:00:%02x:%02x:%02x" % (kind, n >> 8, n & 255), 0) for n in range(count)], count)
+
+    # A pair that asks for nothing is idle, and is answered by nothing.
+    again = answers("they are pairs", begin(1, 1024), 0)
+    same("crowd: 1024 senders give their numbers back, and are told no other ones", again, [])
+    time.sleep(0.5)
+    others = begin(2, 100)
+    again = answers("they are pairs", others, 0)
+    check("crowd: so do 100 more, to %d of which it is said once more" % len(again), len(others) == 100 and len(again) <= 50, again)
+    time.sleep(FAR_IDLE + 1)
+    again = answers("an old ask is answered", others[:1], 1)
+    same("crowd: who was forgotten does not become a pair by the old number",
+         [(source, number != others[0][1]) for source, number in again], [(others[0][0], True)])
+    relay.finish()
+    end()
+
+
 def gone():
     """vNICs go and the option is turned off and on, while frames wait beyond the wire."""
     pair((0, "A"), (3, "A"), (1, "B", RATE), (2, "B", "1kbit"))
@@ -775,9 +818,9 @@ def refusals():
     end()
 
 
-PARTS = (cold, unasked, stream, victim, collapse, shares, segments, trouble, restart, vanish, forged, gone, through, refusals)
+PARTS = (cold, unasked, stream, victim, collapse, shares, segments, trouble, restart, vanish, forged, crowd, gone, through, refusals)
 # Results there will be
-PLAN = 68
+PLAN = 71
 
 
 def what_ports_say():

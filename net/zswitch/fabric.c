@@ -231,7 +231,7 @@ static void zsw_far_free(struct zswitch_port *out, struct zsw_far *far, struct s
 		zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN,
 			  origin->src.asked - origin->src.granted);
 		zsw_count(out, ZSWITCH_STAT_CREDIT_LAPSED, zcr_forget(&origin->src));
-		get_random_bytes(&out->secret, sizeof(out->secret));
+		out->lives[zsw_far_hash(&far->key) % ZSW_LIVES]++;
 		kfree(origin);
 	} else {
 		struct zsw_pair *pair = zsw_pair_of(far);
@@ -538,11 +538,14 @@ static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
 
 /*
  * The number by which a stranger becomes a pair, and its first one as such.  It is another one
- * when a pair has been forgotten, or the port begins anew: no old ask begins it again.
+ * when the pair has been forgotten: no old ask begins it again.  Those of few others change with
+ * it, or no stranger whose ask is under way would become a pair where many come at once.
  */
 static u32 zsw_origin_cookie(const struct zswitch_port *out, const struct zsw_far_key *key)
 {
-	return (u32)siphash(key, sizeof(*key), &out->secret) ?: 1;
+	u32 life = out->lives[zsw_far_hash(key) % ZSW_LIVES];
+
+	return (u32)siphash_2u64(siphash(key, sizeof(*key), &out->secret), life, &out->secret) ?: 1;
 }
 
 static struct zsw_origin *zsw_origin_new(struct zswitch_port *out, struct zswitch_port *wire,

@@ -61,6 +61,9 @@
 /* Numbers of ports, the host's among them */
 #define ZSW_SLOTS	(ZSW_PORTS_MAX + 1)
 
+/* Classes of pairs: what strangers are told changes when one of their class is forgotten. */
+#define ZSW_LIVES	256
+
 /**
  * enum zsw_class - what a frame that waits may expect
  * @ZSW_VIRTUAL:	its sender waits
@@ -172,6 +175,7 @@ struct zsw_window {
  * @remote:	a wire: what leaves by it needs credit of vNICs there; read by anyone
  * @since:	jiffies when it began to give credit
  * @secret:	of what strangers that ask for its credit are told
+ * @lives:	how many of @far were forgotten, by a hash of their addresses
  * @far:	pairs whose other end is on another host (fabric.h), by addresses
  * @busy:	of them, those that have something to say or to wait for; last, who was last
  * @idle:	the others, the same
@@ -221,6 +225,7 @@ struct zswitch_port {
 	bool			remote;
 	unsigned long		since;
 	siphash_key_t		secret;
+	u32			lives[ZSW_LIVES];
 	DECLARE_HASHTABLE(far, 10);
 	struct list_head	busy;
 	struct list_head	idle;

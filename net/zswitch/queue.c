@@ -70,7 +70,8 @@
 
 /*
  * What an input may hold beyond twice its limit: a GSO packet of each transmit queue.  More
- * comes only from a sender that does not heed its stop.
+ * comes only from a sender that does not heed its stop.  Who has none is bounded by its own
+ * account, as a machine by its queues' sockets.
  */
 #define ZSW_SLACK	(ZSWITCH_TXQS * SZ_64K)
 
@@ -152,7 +153,8 @@ static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *de
 	if (in->kind) {
 		if (READ_ONCE(cfg->virtual_lossless))
 			debt->class = ZSW_VIRTUAL;
-		if (in->vnic && atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
+		if (in->vnic && in->kind->stop &&
+		    atomic_read(&in->used[debt->prio]) + (u64)debt->size > most)
 			return ZSWITCH_STAT_DROP_OVERRUN;
 	} else if (READ_ONCE(cfg->wire_lossless)) {
 		debt->charge = cee_ingress_charge(in->dev, debt->prio, debt->size);

@@ -11,7 +11,6 @@
 # Where time is virtual the rates and the times are exact; elsewhere what would hang on the
 # machine's speed is not asked.
 
-import errno
 import random
 import socket
 import struct
@@ -20,7 +19,7 @@ import threading
 import time
 
 import zbed
-from sch_cee import ROOM, VIRTUAL, ip, names, run_parts, tc, verdict
+from sch_cee import ROOM, SO_RCVBUFFORCE, SO_SNDBUFFORCE, VIRTUAL, ip, names, run_parts, tc, verdict
 from sch_ndp import ETH_P_ALL, PACKET_OUTGOING, check, exact, inside, run, same, say, wait_for_carrier, wait_until
 from zbed import (Datagrams, Sink, Stream, addr, all_ports, destroy, drops, jain, knows, mac, node_add, port, qdisc_drops,
                   rate_of, refused, restless)
@@ -214,7 +213,10 @@ class Relay:
     @staticmethod
     def open(dev):
         s = inside(names["M"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL)))
-        s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
+        # What waits to be read and to be sent here, however slow the machine, is not lost.
+        s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+        s.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 << 20)
+        tc("M", "qdisc replace dev %s root pfifo limit 100000" % dev)
         s.bind((dev, ETH_P_ALL))
         s.settimeout(0.05)
         wait_for_carrier(names["M"], dev)
@@ -225,19 +227,13 @@ class Relay:
         return frame[12:14] == struct.pack("!H", ETH_P_FABRIC)
 
     def send(self, to, frame):
-        """@to: 0 is towards A.  Nothing is lost here: a queue that is full is waited for."""
+        """@to: 0 is towards A"""
         with self.lock:
-            while not self.stop:
-                try:
-                    self.socks[to].send(frame)
-                    return
-                except socket.timeout:
-                    continue
-                except OSError as e:
-                    # Others say that the link is down, or gone.
-                    if e.errno != errno.ENOBUFS:
-                        return
-                    time.sleep(0.001)
+            try:
+                self.socks[to].send(frame)
+            except OSError:
+                # The link is down, or gone.
+                pass
 
     def work(self, i):
         while not self.stop:

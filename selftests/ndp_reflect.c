@@ -391,7 +391,10 @@ TEST_F_TIMEOUT(forged, is_ended_while_its_listener_is_full, LONG)
 	EXPECT_EQ(0, stat_of(NEAR, "UnverifiedEnded"));
 	forward_packets_for(6000);
 	EXPECT_LE(1, stat_of(NEAR, "UnverifiedEnded"));
-	EXPECT_GT(held - (1 << 20), stat_of(NEAR, "MemBytes"));
+	/* The one that holds most ends first, unless a slow machine has made both old. */
+	if (virtual_time())
+		EXPECT_GT(held - (1 << 20), stat_of(NEAR, "MemBytes"));
+	EXPECT_GT(held, stat_of(NEAR, "MemBytes"));
 	EXPECT_EQ(0, get_int(self->fd, SOL_SOCKET, SO_ERROR));
 }
 

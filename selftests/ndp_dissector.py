@@ -92,7 +92,7 @@ def parse(packet):
     nh = packet[udp + 8:]
     (vdt, flags, check, sport, dport, conn, psn, path, at22, at24, at28) = \
         struct.unpack("!BBHHHQIHHII", nh[:HEADER])
-    kind = vdt & 15
+    kind, transport = vdt & 15, at24 >> 24 & 0x7f
     f = {"af_ndp.version": vdt >> 5, "af_ndp.from_acceptor": vdt >> 4 & 1, "af_ndp.type": kind,
          "af_ndp.flags": flags, "af_ndp.checksum": check, "af_ndp.checksum.good": 1, "af_ndp.srcport": sport,
          "af_ndp.dstport": dport, "af_ndp.conn_id": conn, "af_ndp.psn": psn, "af_ndp.path": path,
@@ -105,7 +105,7 @@ def parse(packet):
     if kind in (ACK, NACK, RST):
         f["af_ndp.echo_path"] = at22
     if kind in (DATA, FIN, PROBE):
-        f["af_ndp.transport"] = at24 >> 24 & 0x7f
+        f["af_ndp.transport"] = transport
         if kind != PROBE:
             f["af_ndp.answered"] = at24 >> 31
         f["af_ndp.offset"] = at24 & 0xffffff
@@ -116,7 +116,7 @@ def parse(packet):
     if kind == ACK and flags & 4:
         f["af_ndp.acks.map"], f["af_ndp.acks.first"] = struct.unpack("!QI", nh[HEADER:HEADER + 12])
     if kind in (DATA, FIN):
-        f["af_ndp.cum" if flags & 0x40 and at24 >> 24 & 0x7f == 0 else "af_ndp.behind"] = at28
+        f["af_ndp.cum" if flags & 0x40 and transport == 0 else "af_ndp.behind"] = at28
     elif kind != COOKIE:
         f["af_ndp.window"] = at28
     return f

@@ -245,7 +245,6 @@ TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
 	close(l);
 }
 
-/* A namespace is made whole or not at all. */
 /* The opening of a client that neither writes nor waits finds no memory: it leaves later. */
 TEST_F_TIMEOUT(faults, opening_without_memory, 400)
 {
@@ -268,6 +267,7 @@ end:
 	close(l);
 }
 
+/* A namespace is made whole or not at all. */
 TEST_F_TIMEOUT(faults, allocations_of_a_namespace, 400)
 {
 	int n, refused = 0, left = 0;

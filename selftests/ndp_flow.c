@@ -313,7 +313,7 @@ TEST_F_TIMEOUT(flow, no_memory, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 300000));
 }
 
-/* Opens a connection too.  Slow acceptors give tokens: to whom they had to wait for. */
+/* A token opens a connection too.  Who had to wait for an initiator has given it one. */
 static bool is_token(struct packet *p)
 {
 	return p->from == NEAR && ndp_type(p) == COOKIE && ndp_of(p)->flags & SYN;

@@ -227,14 +227,24 @@ TEST_F(message, a_read_of_nothing_takes_one)
 	EXPECT_EQ(0, memcmp(buf, "two", 3));
 }
 
+/* A page that can be read and written ends here, and what is behind cannot.  Return: or NULL. */
+static char *end_of_memory(void)
+{
+	int page = getpagesize();
+	char *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + page, page, PROT_NONE))
+		return NULL;
+	return at + page;
+}
+
 TEST_F(message, fault)
 {
-	char *end = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *end = end_of_memory();
 	char buf[100];
 
-	ASSERT_EQ(0, mprotect(end + getpagesize(), getpagesize(), PROT_NONE));
-	end += getpagesize();
+	ASSERT_NE(NULL, end);
 	/* Nothing of it goes. */
 	EXPECT_EQ(-1, send(self->near, end - 10, 20, 0));
 	EXPECT_EQ(EFAULT, errno);
@@ -497,25 +507,22 @@ TEST_F(ndp_alone, scattered_pieces)
 /* A piece that cannot be read whole leaves those before it as they were. */
 TEST_F(ndp_alone, unreadable_piece)
 {
-	int page = getpagesize(), i;
-	char *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
+	char *end = end_of_memory();
 	unsigned int weighs;
 	char got[100];
+	int i;
 
-	ASSERT_NE(MAP_FAILED, end);
-	ASSERT_EQ(0, mprotect(end + page, page, PROT_NONE));
+	ASSERT_NE(NULL, end);
 	ASSERT_EQ(3, send(self->near, "one", 3, MSG_MORE));
 	weighs = queued(self->near);
-	for (i = 1; i < page; i += 64) {
-		EXPECT_EQ(-1, send(self->near, end + page - i, i + 1, MSG_MORE));
+	for (i = 1; i < getpagesize(); i += 64) {
+		EXPECT_EQ(-1, send(self->near, end - i, i + 1, MSG_MORE));
 		EXPECT_EQ(EFAULT, errno);
 		EXPECT_EQ(weighs, queued(self->near));
 	}
 	ASSERT_EQ(3, send(self->near, "two", 3, 0));
 	EXPECT_EQ(6, recv(self->far, got, sizeof(got), 0));
 	EXPECT_EQ(0, memcmp(got, "onetwo", 6));
-	munmap(end, 2 * page);
 }
 
 /* NDP_PARTIAL: what there is of it. */

@@ -543,13 +543,14 @@ static void note_names(int s)
 	note("peer %u %s", len, address_text(&theirs));
 }
 
-CASE_OF(mapped, mapped)
+/* A connection by IPv4 to a listener at @text, which takes a byte.  Return: the accepted end. */
+static int mapped_accept(const char *text)
 {
 	int l, s, a;
 	char byte;
 
 	l = new_socket(NEAR, 0);
-	CALL(mapped_call(bind, l, "::"));
+	CALL(mapped_call(bind, l, text));
 	CALL(listen(l, 4));
 	s = new_socket(NEAR, 0);
 	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
@@ -559,6 +560,13 @@ CASE_OF(mapped, mapped)
 	note_names(s);
 	note_names(a);
 	CALL(recv(a, &byte, 1, 0));
+	return a;
+}
+
+CASE_OF(mapped, mapped)
+{
+	int s, a = mapped_accept("::");
+
 	CALL(get_int(a, SOL_SOCKET, SO_DOMAIN));
 	CALL(get_int(a, SOL_IPV6, IPV6_V6ONLY));
 	/* To any, and bound. */
@@ -580,19 +588,9 @@ CASE_OF(mapped, mapped)
 /* A listener at any address of IPv4, and no other */
 CASE_OF(mapped, mapped_any)
 {
-	int l, s, a;
-	char byte;
+	int s;
 
-	l = new_socket(NEAR, 0);
-	CALL(mapped_call(bind, l, "::ffff:0.0.0.0"));
-	CALL(listen(l, 4));
-	s = new_socket(NEAR, 0);
-	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
-	CALL(send(s, "x", 1, 0));
-	wait_in(l);
-	a = accept(l, NULL, NULL);
-	note_names(a);
-	CALL(recv(a, &byte, 1, 0));
+	mapped_accept("::ffff:0.0.0.0");
 	s = new_socket(NEAR, 0);
 	if (ndp)
 		set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1);

@@ -13,9 +13,8 @@ import sys
 import threading
 import time
 
-import zbed
 from sch_cee import USERS, run_parts, unload_modules, verdict
-from sch_ndp import check, exact, inside, run, same, say, wait_until
+from sch_ndp import check, exact, inside, run, same, say, wait_for_carrier, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, carriers,
                   cee, container, destroy, drops, ip, jain, knows, mac, names, neighbours, port,
                   qdisc_drops, rate_of, refused, settle, switch, tc)
@@ -416,7 +415,7 @@ def addresses():
     for i in range(3):
         container(i)
     for i in range(3):
-        wait_until(lambda: zbed.json.loads(ip("S", "-j link show z%d" % i))[0]["operstate"] == "UP", "carrier")
+        wait_for_carrier(names["S"], "z%d" % i)
     same("addresses: an unknown one is flooded", moved("C0", mac(0), mac(1), 3), ([0, 3, 3], {}))
     check("addresses: the sender's is learnt where it is", "%s via z0 self" % mac(0) in bridge("fdb show dev zs0"),
           bridge("fdb show dev zs0"))

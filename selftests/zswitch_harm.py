@@ -25,7 +25,7 @@ from rtnl import (IFF_UP, IFLA_ADDRESS, IFLA_AF_SPEC, IFLA_BRIDGE_FLAGS, IFLA_BR
                   RTM_GETLINK, RTM_GETNEIGH, RTM_NEWLINK, RTM_NEWNEIGH, RTM_SETLINK, Netlink, any_attrs, as_child, attr,
                   broken, edge, ifinfo, index_of, linkinfo, ndmsg, nest)
 from sch_cee import ROOM, VIRTUAL, names, run_parts, verdict
-from sch_ndp import check, checksum, inside, ip4, libc, run, same, say, udp, wait_until
+from sch_ndp import check, checksum, inside, ip4, libc, run, same, say, udp, wait_for_carrier, wait_until
 from tapfd import GSO_TCPV4, GSO_TCPV6, GSO_UDP, GSO_UDP_L4, NEEDS_CSUM, Header, ether
 from zbed import (Datagrams, Sink, Stream, addr, box, bridge, build, cee, container, destroy, drops, ip,
                   mac, neighbours, port, tc)
@@ -594,11 +594,7 @@ def cable(first, second, n, rate=RATE):
         ip("S", "link set %s master %s up" % (dev, zs))
         tc("S", "qdisc replace dev %s root cee dscp 0-63:3%s" % (dev, ROOM))
     for dev in ("a%d" % n, "b%d" % n):
-        wait_up_dev(dev)
-
-
-def wait_up_dev(dev, node="S"):
-    wait_until(lambda: '"operstate":"UP"' in ip(node, "-j link show " + dev), "carrier of " + dev)
+        wait_for_carrier(names["S"], dev)
 
 
 def waiting(devs):
@@ -624,7 +620,7 @@ def loop():
     neighbours()
     ip("S", "link set z1 nomaster")
     ip("S", "link set z1 master zs1")
-    wait_up_dev("eth0", "C1")
+    wait_for_carrier(names["C1"], "eth0")
     # Static, it would be refused on its way back.
     bridge("fdb del %s dev zs0" % mac(0))
     ring = ("a1", "b1", "a2", "b2")
@@ -682,7 +678,7 @@ def chain():
     # What has no queue the core counts.
     run("tc -n %s -batch -" % names["S"], ["qdisc add dev w%d root pfifo" % i for i in range(length - 1)])
     for i in range(length - 1):
-        wait_up_dev("w%d" % i)
+        wait_for_carrier(names["S"], "w%d" % i)
     raw = inside(names["S"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     raw.bind(("g0", 0))
     before = [port("w%d" % i)["out"] for i in range(length - 1)]
@@ -712,7 +708,7 @@ def ring_of_switches():
         ip("S", "link set z%d nomaster" % i)
         ip("S", "link set z%d master zs%d" % (i, i))
     for i in range(3):
-        wait_up_dev("eth0", "C%d" % i)
+        wait_for_carrier(names["C%d" % i], "eth0")
         cable("zs%d" % i, "zs%d" % ((i + 1) % 3), i + 1, SLOW)
     for i in range(3):
         for dev in ("z%d" % i, "a%d" % (i + 1), "b%d" % (i + 1)):

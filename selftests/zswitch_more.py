@@ -16,7 +16,7 @@ import termios
 import time
 
 from sch_cee import SO_SNDBUFFORCE, names, run_parts, verdict
-from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, run, same, say, wait_until
+from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, run, same, say, wait_for_carrier, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, bridge, build, cee, container, destroy, drops,
                   ip, mac, neighbours, port, settle, tc)
 from zswitch import unload, wire_beside
@@ -94,7 +94,7 @@ def recovered():
 
 
 def carrier(node, dev="eth0"):
-    wait_until(lambda: json.loads(ip(node, "-j link show " + dev))[0]["operstate"] == "UP", "carrier of " + node)
+    wait_for_carrier(names[node], dev)
 
 
 def packet_socket(node, dev="eth0", proto=0):
@@ -261,7 +261,7 @@ def held():
         ip("C1", line)
     run("ip -n %s link set x1 up" % other)
     tc("C1", "qdisc replace dev x0 root pfifo limit 1000")
-    wait_until(lambda: json.loads(ip("C1", "-j link show x0"))[0]["operstate"] == "UP", "carrier of x0")
+    carrier("C1", "x0")
     ip("C0", "neighbour replace 10.0.0.50 lladdr %s nud permanent dev eth0" % mac(50))
     sock = inside(names["C0"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     for _ in range(50):
@@ -343,7 +343,7 @@ def bypass():
     ip("S", "link add link g9 name g9.10 type vlan id 10")
     ip("S", "link set g9.10 master zs0 up")
     for dev in ("g9", "g9.10"):
-        wait_until(lambda: json.loads(ip("S", "-j link show " + dev))[0]["operstate"] == "UP", "carrier of " + dev)
+        carrier("S", dev)
     sock = packet_socket("S", "g9")
     sock.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
     before = port("z9")["drop_vlan"]

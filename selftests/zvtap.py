@@ -16,7 +16,7 @@ import time
 
 import tapfd
 from sch_cee import run_parts, verdict
-from sch_ndp import check, checksum, inside, ip4, run, same, udp, wait_until
+from sch_ndp import check, checksum, inside, ip4, run, same, udp, wait_for_carrier, wait_until
 from tapfd import (F_CSUM, F_ECN, F_TSO4, F_TSO6, F_USO4, F_USO6, GSO_TCPV4, GSO_UDP, GSO_UDP_L4, NEEDS_CSUM,
                    NO_LIMIT, PLAIN, Header, Tap, ether, frame, number_of)
 from zbed import (Datagrams, Sink, addr, bridge, build, container, destroy, drops, ip, mac, names,
@@ -477,7 +477,7 @@ def many_queues():
     vm(10)
     container(1, "1kbit")
     bridge("fdb replace %s dev zs0 via z1 static" % mac(1))
-    wait_until(lambda: '"operstate":"UP"' in ip("S", "-j link show z1"), "carrier of z1")
+    wait_for_carrier(names["S"], "z1")
     payload = random.randbytes(60000)
     tso = Header(NEEDS_CSUM, GSO_TCPV4, 54, 1448, 34, 16)
     packet = eth4(mac(1), mac(10), tcp4(addr(10), addr(1), 4000, payload))
@@ -517,7 +517,7 @@ def containers():
     bridge("fdb replace %s dev zs0 via z0 static" % mac(0))
     ip("C0", "neighbour replace %s lladdr %s nud permanent dev eth0" % (addr(10), mac(10)))
     tap = plug(10)
-    wait_until(lambda: json.loads(ip("C0", "-j link show eth0"))[0]["operstate"] == "UP", "carrier of eth0")
+    wait_for_carrier(names["C0"], "eth0")
     flow = Datagrams("C0", addr(10), total=1000, sndbuf=100000).start()
     # Nobody reads: the socket's own buffer is what is on its way.
     wait_until(lambda: 10 < flow.sent < 1000, "the sender has begun")

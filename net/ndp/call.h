@@ -33,8 +33,8 @@ struct ndp_queued {
 
 int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int ndp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
-		 u32 max);
+int ndp_fill_list(struct ndp_sock *np, struct sk_buff_head *list, struct msghdr *msg,
+		  size_t len);
 struct sk_buff *ndp_unlink_tail(struct ndp_sock *np, struct sk_buff_head *queue);
 int ndp_send_begin(struct socket *sock, struct msghdr *msg, long *timeo);
 

@@ -19,39 +19,43 @@
  */
 #include "call.h"
 
-/* The last packet of what MSG_MORE began, if it has room. */
-static struct sk_buff *ndp_msg_take_tail(struct ndp_sock *np)
+/* Take the last packet of what MSG_MORE began to @list, if it has room. */
+static void ndp_msg_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 {
 	struct sk_buff *skb;
 
+	/* Only writers fill it, under lock_sock(); most messages are of one piece. */
+	if (skb_queue_empty_lockless(&np->unended))
+		return;
 	spin_lock_bh(&np->lock);
 	skb = ndp_unlink_tail(np, &np->unended);
-	if (skb)
+	if (skb) {
+		__skb_queue_tail(list, skb);
 		np->unended_bytes -= skb->len;
+	}
 	spin_unlock_bh(&np->lock);
-	return skb;
 }
 
 /*
- * Fill packets of up to one segment with all of @msg, behind what @list has.
- * Return: 0 or an error.
+ * Copy all of @msg to @list, behind what its last packet has.
+ * Return: 0, or an error and @list is as it was, without a packet or with one.
  */
-static int ndp_msg_fill(struct ndp_sock *np, struct msghdr *msg,
-			struct sk_buff_head *list)
+static int ndp_msg_fill(struct ndp_sock *np, struct sk_buff_head *list, struct msghdr *msg)
 {
-	struct sk_buff *skb = skb_peek_tail(list);
-	struct sock *sk = ndp_to_sk(np);
-	u32 mss = READ_ONCE(np->mss);
-	int err = 0;
+	struct sk_buff *skb, *tail = skb_peek(list);
+	u32 len = tail ? tail->len : 0, truesize = tail ? tail->truesize : 0;
+	int err = ndp_fill_list(np, list, msg, msg_data_left(msg));
 
-	if (skb)
-		err = ndp_fill_skb(sk, skb, msg, mss);
-	while (!err && msg_data_left(msg)) {
-		skb = ndp_tx_alloc(sk->sk_allocation);
-		if (!skb)
-			return -ENOBUFS;
-		__skb_queue_tail(list, skb);
-		err = ndp_fill_skb(sk, skb, msg, mss);
+	if (!err)
+		return 0;
+	while ((skb = skb_peek_tail(list)) != tail) {
+		__skb_unlink(skb, list);
+		kfree_skb(skb);
+	}
+	if (tail) {
+		/* It has no clone: nothing is allocated. */
+		pskb_trim(tail, len);
+		tail->truesize = truesize;
 	}
 	return err;
 }
@@ -112,51 +116,26 @@ static int ndp_msg_room(struct ndp_sock *np, size_t len)
 	return sk_wmem_schedule(sk, size) ? 0 : -ENOBUFS;
 }
 
-/* Copy what is written.  Return: 0, or an error and @list has as much as before. */
-static int ndp_msg_take(struct ndp_sock *np, struct msghdr *msg,
-			struct sk_buff_head *list)
-{
-	struct sk_buff *tail = skb_peek(list);
-	u32 len = tail ? tail->len : 0, truesize = tail ? tail->truesize : 0;
-	int err = ndp_msg_fill(np, msg, list);
-
-	if (!err)
-		return 0;
-	if (tail) {
-		__skb_unlink(tail, list);
-		/* It has no clone: nothing is allocated. */
-		pskb_trim(tail, len);
-		tail->truesize = truesize;
-	}
-	__skb_queue_purge(list);
-	if (tail)
-		__skb_queue_tail(list, tail);
-	return err;
-}
-
 static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 			bool sync, long *timeo)
 {
 	struct sock *sk = ndp_to_sk(np);
 	struct sk_buff_head list;
-	struct sk_buff *tail;
+	int err = 0;
 	bool ends;
-	int err;
 
 	/* A message may be completed even if the send buffer was shrunk meanwhile. */
 	if (len && np->unended_bytes + (u64)len > READ_ONCE(sk->sk_sndbuf))
 		return -EMSGSIZE;
 	if (!np->unended_bytes)
 		err = ndp_send_wait(sk, ndp_send_truesize(np, len), timeo);
-	else
-		err = len ? ndp_msg_room(np, len) : 0;
+	else if (len)
+		err = ndp_msg_room(np, len);
 	if (err)
 		return err;
 	__skb_queue_head_init(&list);
-	tail = ndp_msg_take_tail(np);
-	if (tail)
-		__skb_queue_tail(&list, tail);
-	err = ndp_msg_take(np, msg, &list);
+	ndp_msg_take_tail(np, &list);
+	err = ndp_msg_fill(np, &list, msg);
 	ends = !err && (!(msg->msg_flags & MSG_MORE) || msg->msg_flags & MSG_EOR);
 	spin_lock_bh(&np->lock);
 	ndp_msg_queue(np, &list, !err && sync, ends);

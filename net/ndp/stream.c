@@ -68,20 +68,9 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	return n;
 }
 
-/**
- * ndp_fill_skb - copy what the application writes
- * @sk:		socket
- * @skb:	where to, behind what it has
- * @msg:	where from
- * @max:	bytes that @skb may have
- *
- * Ends early when @skb has no place for another fragment.
- *
- * Context: lock_sock held.
- * Return: 0, -EFAULT or -ENOBUFS; @skb has what was copied in either case.
- */
-int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
-		 u32 max)
+/* Fill a packet up to @max bytes, or until it has no place for another fragment. */
+static int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
+			u32 max)
 {
 	while (skb->len < max && msg_data_left(msg)) {
 		int n = ndp_fill(sk, skb, msg, max - skb->len);
@@ -90,6 +79,39 @@ int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 			return n;
 	}
 	return 0;
+}
+
+/**
+ * ndp_fill_list - copy what the application writes into packets of up to one segment
+ * @np:		connection
+ * @list:	where to, behind what its last packet has
+ * @msg:	where from
+ * @len:	bytes; more if they fit into the last packet
+ *
+ * Context: lock_sock held.
+ * Return: 0, -EFAULT or -ENOBUFS; @list has what was copied in either case, and may end in
+ *	an empty packet.
+ */
+int ndp_fill_list(struct ndp_sock *np, struct sk_buff_head *list, struct msghdr *msg,
+		  size_t len)
+{
+	struct sk_buff *skb = skb_peek_tail(list);
+	size_t left = msg_data_left(msg);
+	struct sock *sk = ndp_to_sk(np);
+	u32 mss = READ_ONCE(np->mss);
+	int err = 0;
+
+	while (!err && left - msg_data_left(msg) < len) {
+		if (!skb) {
+			skb = ndp_tx_alloc(sk->sk_allocation);
+			if (!skb)
+				return -ENOBUFS;
+			__skb_queue_tail(list, skb);
+		}
+		err = ndp_fill_skb(sk, skb, msg, mss);
+		skb = NULL;
+	}
+	return err;
 }
 
 /**
@@ -113,22 +135,22 @@ struct sk_buff *ndp_unlink_tail(struct ndp_sock *np, struct sk_buff_head *queue)
 	return skb;
 }
 
-static struct sk_buff *ndp_take_tail(struct ndp_sock *np)
+static void ndp_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 {
 	struct sk_buff *skb;
 
 	/* Only writers fill it, under lock_sock(). */
 	if (skb_queue_empty_lockless(&np->sendq))
-		return NULL;
+		return;
 	spin_lock_bh(&np->lock);
 	skb = ndp_unlink_tail(np, &np->sendq);
 	if (skb) {
+		__skb_queue_tail(list, skb);
 		np->sendq_bytes -= skb->len;
 		/* What is sent meanwhile is not LAST. */
 		np->more = true;
 	}
 	spin_unlock_bh(&np->lock);
-	return skb;
 }
 
 /**
@@ -257,27 +279,16 @@ static u32 ndp_send_batch(const struct ndp_sock *np, struct msghdr *msg)
 /* Fill and queue @len bytes.  Return: bytes taken from @msg, or an error. */
 static int ndp_send_segments(struct ndp_sock *np, struct msghdr *msg, u32 len)
 {
-	struct sock *sk = ndp_to_sk(np);
 	bool corked = msg->msg_flags & MSG_MORE ||
 		      np->tcp_option[NDP_TCP_CORK];
 	size_t left = msg_data_left(msg);
-	u32 mss = READ_ONCE(np->mss);
 	struct sk_buff_head filled;
 	struct sk_buff *skb;
-	int copied, err = 0;
+	int copied, err;
 
 	__skb_queue_head_init(&filled);
-	skb = ndp_take_tail(np);
-	while (!err && left - msg_data_left(msg) < len) {
-		skb = skb ?: ndp_tx_alloc(sk->sk_allocation);
-		if (!skb) {
-			err = -ENOBUFS;
-			break;
-		}
-		__skb_queue_tail(&filled, skb);
-		err = ndp_fill_skb(sk, skb, msg, mss);
-		skb = NULL;
-	}
+	ndp_take_tail(np, &filled);
+	err = ndp_fill_list(np, &filled, msg, len);
 	skb = skb_peek_tail(&filled);
 	if (skb && !skb->len) {
 		__skb_unlink(skb, &filled);

@@ -124,7 +124,7 @@ u64 ndp_dev_speed(const struct net_device *dev)
  */
 u64 ndp_dev_rate(struct net *net, const struct net_device *dev)
 {
-	u64 rate = READ_ONCE(ndp_pernet(net)->pull_rate_mbit) * 1000000ULL;
+	u64 rate = ndp_rate_set(ndp_pernet(net));
 	const struct ndp_link *link;
 
 	if (rate || (dev->flags & IFF_LOOPBACK))

@@ -281,6 +281,12 @@ static inline struct ndp_net *ndp_pernet(const struct net *net)
 	return net_generic(net, ndp_net_id);
 }
 
+/* The rate of pulls that is set in a namespace.  Return: bits per second, 0 if none is. */
+static inline u64 ndp_rate_set(const struct ndp_net *nn)
+{
+	return READ_ONCE(nn->pull_rate_mbit) * 1000000ULL;
+}
+
 /* Count an event of a namespace, or of the one that a socket is in: no lookup. */
 #define NDP_INC(net, id) \
 	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])

@@ -31,7 +31,7 @@ static int ndp_nl_put_dev(struct sk_buff *skb, const struct net *net, const stru
 	const struct net_device *bottom = ndp_bottom(dev);
 	/* Pulls follow what is set where the device with the queue is. */
 	const struct ndp_net *nn = ndp_pernet(dev_net(bottom));
-	u64 set = READ_ONCE(nn->pull_rate_mbit) * 1000000ULL, speed = ndp_dev_speed(bottom);
+	u64 set = ndp_rate_set(nn), speed = ndp_dev_speed(bottom);
 	u64 rate = set ?: speed ?: NDP_RATE_DEFAULT;
 	int err;
 

@@ -96,7 +96,7 @@ static u64 ndp_pullq_rate_set(const struct ndp_pullq *q)
 	/* The device is there for a grace period after it was marked dead. */
 	rcu_read_lock();
 	if (!READ_ONCE(q->dead))
-		rate = READ_ONCE(ndp_pernet(dev_net(q->dev))->pull_rate_mbit) * 1000000ULL;
+		rate = ndp_rate_set(ndp_pernet(dev_net(q->dev)));
 	rcu_read_unlock();
 	return rate;
 }

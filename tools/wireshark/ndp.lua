@@ -192,6 +192,11 @@ local function checksum_is_right(tvb)
 	return v == 0xffff
 end
 
+-- Of DATA, FIN and PROBE: the byte without the bit that says that the acceptor has answered.
+local function transport_of(tvb)
+	return band(tvb(24, 1):uint(), 0x7f)
+end
+
 local function show_flags(tree, range, kind, transport)
 	local v, names = range:uint(), {}
 	local lists = { FLAGS, transport == 0 and FLAGS_NDP or transport and FLAGS_OTHERS or {} }
@@ -268,10 +273,9 @@ local function show_rest(tvb, tree, kind, flags, acceptor)
 		tree:add(f.transport, at22)
 	end
 	if kind == DATA or kind == FIN or kind == PROBE then
-		local id = tvb(24, 1):uint()
-		tree:add(f.transport, tvb(24, 1), band(id, 0x7f))
+		tree:add(f.transport, tvb(24, 1), transport_of(tvb))
 		if kind ~= PROBE then
-			tree:add(f.answered, tvb(24, 1), band(id, 0x80) ~= 0)
+			tree:add(f.answered, tvb(24, 1), band(tvb(24, 1):uint(), 0x80) ~= 0)
 		end
 		tree:add(f.offset, tvb(25, 3))
 	elseif kind == ACK or kind == NACK or kind == PULL then
@@ -286,7 +290,7 @@ local function show_rest(tvb, tree, kind, flags, acceptor)
 		tree:add(f.cookie, tvb(24, 8))
 		return text
 	end
-	if (kind == DATA or kind == FIN) and band(tvb(24, 1):uint(), 0x7f) == 0 and band(flags, 0x40) ~= 0 then
+	if (kind == DATA or kind == FIN) and transport_of(tvb) == 0 and band(flags, 0x40) ~= 0 then
 		tree:add(f.cum, at28)
 	elseif kind == DATA or kind == FIN then
 		tree:add(f.behind, at28)
@@ -333,7 +337,7 @@ function ndp.dissector(tvb, pinfo, root)
 		item:add_proto_expert_info(e.type)
 	end
 
-	local transport = (kind == DATA or kind == FIN) and band(tvb(24, 1):uint(), 0x7f) or nil
+	local transport = (kind == DATA or kind == FIN) and transport_of(tvb) or nil
 	local names = show_flags(tree, flags, kind, transport)
 	item = tree:add(f.check, tvb(2, 2))
 	local right = checksum_is_right(tvb)

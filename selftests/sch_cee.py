@@ -990,6 +990,8 @@ def run_parts(parts, plan, clean, failing=lambda: None):
     random.seed(seed)
     say("SEED=%d" % seed)
     chosen = [p for p in parts if re.fullmatch(os.environ.get("PARTS", ".*"), p.__name__)]
+    if not chosen:
+        raise RuntimeError("no part is called " + os.environ["PARTS"])
     if len(chosen) == len(parts):
         print("1..%d" % plan, flush=True)
     try:

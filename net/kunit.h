@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forced into every file of a KUnit module (modules.mk), which is a copy of the
- * module under test and may be loaded beside it: the copy registers nothing,
- * and nothing but its own name loads it.
+ * Included into every file of a KUnit module by -include (modules.mk).  Such a
+ * module is a copy of the module under test and may be loaded beside it: the
+ * copy registers nothing, and it has no alias by which it could be loaded, only
+ * its own name.
  */
 #ifndef _NET_KUNIT_H
 #define _NET_KUNIT_H

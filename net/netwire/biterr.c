@@ -3,11 +3,11 @@
  * netwire: bit errors.
  *
  * Each bit on the wire is wrong with probability p, independently.  Instead of
- * a throw per bit or per frame the distance to the next wrong bit is drawn, and
- * each frame consumes its length of it.  So frames go bad with the exact
- * probability 1 - (1 - p)^bits whatever their length, frames with several
- * wrong bits occur as often as they should, and an error-free wire costs one
- * comparison.  The distance is exponential: -ln(U) / p.
+ * a random number per bit or per frame, the distance to the next wrong bit is
+ * drawn, and each frame reduces it by its length.  So frames are corrupted with
+ * the exact probability 1 - (1 - p)^bits whatever their length, frames with
+ * several wrong bits occur as often as they should, and an error-free wire
+ * costs one comparison.  The distance is exponentially distributed: -ln(U) / p.
  *
  * Non-goals: bursts, and errors that depend on the data.
  */
@@ -45,7 +45,7 @@ static u64 netwire_neg_log2(u64 u)
  * netwire_good_bits() - draw the number of good bits before the next bad one
  * @ber: probability of a bit error in NETWIRE_BER_UNIT, not 0
  *
- * A draw beyond 18 times the mean (one in 65 million) is cut there, which
+ * A draw beyond 18 times the mean (one in 65 million) is clamped to that, which
  * keeps the product within 64 bits for the smallest @ber.
  */
 u64 netwire_good_bits(u64 ber)
@@ -59,7 +59,7 @@ u64 netwire_good_bits(u64 ber)
 }
 
 /**
- * netwire_bit_errors() - bit errors in the next bits of a direction
+ * netwire_bit_errors() - count the bit errors in the next frame of a direction
  * @dir: the direction, locked
  * @bits: length of the frame with its FCS
  */
@@ -99,15 +99,15 @@ static void netwire_flip_bits(struct sk_buff *skb, u32 errors)
 }
 
 /**
- * netwire_corrupt() - flip bits behind the Ethernet header
+ * netwire_corrupt() - flip bits after the Ethernet header
  * @skb: the frame, with data at its Ethernet header; consumed
- * @errors: how many, at least 1
+ * @errors: number of wrong bits, at least 1
  *
  * Works on a copy, since the sender may hold a clone for retransmission or the
  * pages of a file.  A checksum that the sender left to the device is computed
  * first: computed later, it would vouch for the flipped bits.
  *
- * Return: the corrupted copy, or NULL for want of memory.
+ * Return: the corrupted copy, or NULL without memory.
  */
 struct sk_buff *netwire_corrupt(struct sk_buff *skb, u32 errors)
 {

@@ -3,13 +3,14 @@
  * netwire: an emulated Ethernet cable, for tests and the lab.
  *
  * A pair of network devices joined by a wire with a rate, a propagation delay
- * and bit errors, made and shown through rtnetlink (include/uapi/linux/
- * netwire.h).  veth has neither rate nor delay nor a transmitter that is ever
- * busy, so a queueing discipline on it never holds a queue; netem and tbf give
- * it those by sitting where the discipline under test must sit.
+ * and bit errors, created and dumped through rtnetlink (include/uapi/linux/
+ * netwire.h).  veth has neither rate nor delay, and its transmitter is never
+ * busy, so a queueing discipline on it never holds a queue; netem and tbf add
+ * these, but occupy the place where the discipline under test must be.
  *
  * This file creates, changes and deletes cables.  wire.c carries the frames,
- * biterr.c damages them, port.c is the device and its life, stats.c ethtool.
+ * biterr.c corrupts them, port.c is the network device, stats.c its ethtool
+ * part.
  */
 #include <linux/etherdevice.h>
 #include <linux/math64.h>
@@ -124,7 +125,7 @@ static int netwire_validate(struct nlattr *tb[], struct nlattr *data[],
 	return netwire_validate_ber(data, extack);
 }
 
-/* Read the attributes that are given into @params; other values stay. */
+/* Read the attributes that are present into @params; other values stay. */
 static int netwire_parse(struct nlattr *data[], struct netwire_params *params,
 			 struct netlink_ext_ack *extack)
 {
@@ -141,7 +142,7 @@ static int netwire_parse(struct nlattr *data[], struct netwire_params *params,
 	if (data[IFLA_NETWIRE_PFC])
 		params->pfc = nla_get_u8(data[IFLA_NETWIRE_PFC]);
 
-	/* at most 1.25 * 10^12 bytes/s * 10^10 ns: more than 64 bits */
+	/* the product, 1.25 * 10^12 bytes/s * 10^10 ns at most, would exceed 64 bits */
 	flight = div_u64(params->rate, BITS_PER_BYTE * 1000) * params->delay;
 	if (div_u64(flight, USEC_PER_SEC) > READ_ONCE(netwire_flight_max)) {
 		NL_SET_ERR_MSG(extack,
@@ -207,8 +208,8 @@ static void netwire_untie(struct net_device *dev, struct net_device *peer)
 	RCU_INIT_POINTER(other->peer, NULL);
 }
 
-/* Most ends are ports of switches made of routers, where frames must pass as
- * they are; and GRO needs frames of its own, so copies what TCP sends in
+/* Most ends are ports of switches made of routers, where frames must pass
+ * unmerged; and GRO needs unshared frames, so it copies those that TCP sends as
  * clones.  Hosts may turn it on.
  */
 static void netwire_gro_off(struct net_device *dev)
@@ -229,7 +230,7 @@ static int netwire_register(struct net_device *dev, struct net_device *peer,
 	if (err) {
 		NL_SET_ERR_MSG(extack, "cannot register the peer device");
 		netwire_untie(dev, peer);
-		synchronize_net();	/* __netif_napi_del() */
+		synchronize_net();	/* required by __netif_napi_del() */
 		free_netdev(peer);
 		return err;
 	}
@@ -260,7 +261,7 @@ static int netwire_newlink(struct net_device *dev,
 		NL_SET_ERR_MSG(extack, "a cable has two ends: peer is missing");
 		return -EINVAL;
 	}
-	/* The core lets anyone's link have a peer in any namespace that has a process. */
+	/* The core does not check the caller's capability in the peer's namespace. */
 	if (!ns_capable(peer_net->user_ns, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
 		return -EPERM;

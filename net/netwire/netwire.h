@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * netwire: what its files share.  See wire.c for how a frame travels and
- * port.c for who may hold what when a cable goes.
+ * netwire: what its files share.  See wire.c for how a frame travels and port.c
+ * for which references exist when a cable is deleted.
  */
 #ifndef _NET_NETWIRE_H
 #define _NET_NETWIRE_H
@@ -12,9 +12,9 @@
 #include <linux/u64_stats_sync.h>
 #include <linux/netwire.h>
 
-/* Frames that the transmitter holds: the one that is being sent.  Any more would
- * hide the queueing discipline's order from the wire, and six switches in a row
- * would keep each control packet behind a data packet or two.  The next one is
+/* Frames that the transmitter holds: one, which is being sent.  More would hide
+ * the queueing discipline's order from the wire, and in each of six switches in
+ * a row a control packet would wait for a data packet or two.  The next frame is
  * fetched in time all the same: see "Time" in wire.c.
  */
 #define NETWIRE_RING		1
@@ -28,10 +28,10 @@
 /**
  * struct netwire_params - what the user sets
  * @rate:	bits per second
- * @delay:	end to end, ns
+ * @delay:	propagation delay from end to end, ns
  * @ber:	bit error probability in NETWIRE_BER_UNIT
  * @ber_mode:	enum netwire_ber_mode
- * @pfc:	each end obeys pause frames by itself
+ * @pfc:	each end itself obeys pause frames
  */
 struct netwire_params {
 	u64	rate;
@@ -48,10 +48,10 @@ struct netwire_params {
  * @bytes:	their bytes, without FCS
  * @busy:	ns that the wire was occupied by them, preamble and gap included
  * @stops:	times that the full ring stopped the queue
- * @dropped:	frames that found no link or were cut off while being sent
+ * @dropped:	frames sent while there was no link, or cut off while being sent
  * @lost:	frames sent completely but on the wire when the link went down
- * @nomem:	frames sent completely that found no memory on the wire
- * @paused:	ns that pause frames have held it
+ * @nomem:	frames sent completely but dropped because @netwire_flight_max was reached
+ * @paused:	ns that pause frames have held the transmitter
  */
 struct netwire_tx_stats {
 	struct u64_stats_sync	syncp;
@@ -73,8 +73,8 @@ struct netwire_tx_stats {
  * @crc:	frames lost to bit errors (NETWIRE_BER_DROP)
  * @corrupted:	of @packets, frames with bits flipped (NETWIRE_BER_CORRUPT)
  * @oversize:	frames longer than the MTU allows
- * @nomem:	frames lost for want of memory
- * @pause:	MAC control frames that the end took itself
+ * @nomem:	frames lost because of a failed allocation
+ * @pause:	MAC control frames consumed by the end itself
  */
 struct netwire_rx_stats {
 	struct u64_stats_sync	syncp;
@@ -89,25 +89,25 @@ struct netwire_rx_stats {
 
 /**
  * struct netwire_dir - one direction of a cable, owned by its sending end
- * @lock:	everything here but the timers' own state
+ * @lock:	guards everything here but the timers' own state
  * @up:		both ends are open; frames are taken
  * @armed:	@arrival is pending, or the receiver's NAPI will look at @flight
  * @behind:	the transmitter idled only because its timer was late: the next
  *		frame was waiting when the last one ended
  * @held:	pause frames hold the transmitter: the queue is stopped, @done is
  *		pending or running
- * @held_since:	since when, ns
- * @paused:	until when each priority is, ns
+ * @held_since:	when @held became true, ns
+ * @paused:	end of each priority's pause, ns
  * @params:	copy of the cable's parameters
  * @ring:	frames waiting and being sent, oldest first; while there is one,
  *		or @behind, @done is pending or running
  * @flight:	frames on the wire, oldest first
  * @line_free:	when the last frame of @ring ends, ns
- * @line_frac:	and the fraction of a ns, in units of 1 / rate
- * @last_arrival: of the youngest frame in @flight, ns
+ * @line_frac:	fraction of a ns to add to @line_free, in units of 1 / rate
+ * @last_arrival: arrival time of the youngest frame in @flight, ns
  * @good_bits:	bits that pass before the next bit error
- * @done:	end of the first frame of @ring
- * @arrival:	arrival of the first frame of @flight
+ * @done:	timer for the end of the first frame of @ring
+ * @arrival:	timer for the arrival of the first frame of @flight
  * @stats:	counters
  */
 struct netwire_dir {
@@ -134,11 +134,11 @@ struct netwire_dir {
 /**
  * struct netwire_port - one end of a cable, private part of its net_device
  * @dev:	the device
- * @peer:	the other end's; NULL before the second is made and once they go
+ * @peer:	device of the other end; NULL until that is created, and from deletion on
  * @opened:	between ndo_open and ndo_stop; RTNL
- * @dir:	the direction that leaves here
+ * @dir:	direction that this end sends in
  * @napi:	receives the other direction
- * @stats:	counters of reception
+ * @stats:	receive counters
  */
 struct netwire_port {
 	struct net_device	*dev;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netwire: pause frames that an end obeys by itself, as a NIC's hardware does (parameter
- * "pfc"): IEEE 802.1Qbb and the pause of IEEE 802.3, annex 31B.
+ * netwire: pause frames that an end itself obeys, as a NIC's hardware does (parameter "pfc"):
+ * IEEE 802.1Qbb and the pause of IEEE 802.3, annex 31B.
  *
- * A frame that is being sent is sent to its end; then the transmitter stands until the
- * pause is over.  An end has one transmit queue, and a NIC with one queue can only pause as
- * a whole: it stands as long as any of the eight priorities is paused.  Frames wait in the
+ * A frame that is being sent is completed; then the transmitter stops until the pause is
+ * over.  An end has one transmit queue, and a NIC with one queue can only pause as a whole:
+ * it stays stopped as long as any of the eight priorities is paused.  Frames wait in the
  * queueing discipline, not in the ring.
  *
- * MAC control frames are for the MAC: with this parameter all of them are taken off, known or
- * not, and the host never sees them.
+ * MAC control frames are for the MAC: with this parameter all of them are consumed here,
+ * known or not, and the host never sees them.
  *
- * Locks: the sending direction's, as wire.c.  The receiver's NAPI calls without any.
+ * Locks: that of the sending direction, as in wire.c.  The receiver's NAPI calls without
+ * locks.
  *
  * Non-goals: sending pause frames, which is what sch_cee does.
  */
@@ -30,8 +31,8 @@ static const u8 netwire_pause_address[ETH_ALEN] __aligned(2) = {
 /**
  * struct netwire_control - what follows the Ethernet header of a pause frame
  * @op:		operation
- * @mask:	NETWIRE_OP_PFC: which priorities; NETWIRE_OP_PAUSE: the time
- * @quanta:	of each priority, 512 bit times each
+ * @mask:	NETWIRE_OP_PFC: mask of priorities; NETWIRE_OP_PAUSE: the time
+ * @quanta:	time of each priority, in units of 512 bit times
  */
 struct netwire_control {
 	__be16	op;
@@ -45,7 +46,7 @@ static u64 netwire_quanta_ns(const struct netwire_dir *dir, __be16 quanta)
 			 dir->params.rate);
 }
 
-/* When does each priority's pause end? */
+/* Set the end of each priority's pause. */
 static void netwire_pause_read(struct netwire_dir *dir, const struct netwire_control *c,
 			       unsigned int len, u64 now)
 {
@@ -64,10 +65,10 @@ static void netwire_pause_read(struct netwire_dir *dir, const struct netwire_con
 }
 
 /**
- * netwire_pause_end() - when may the transmitter go on?
- * @dir: the direction; its lock
+ * netwire_pause_end() - when may the transmitter resume?
+ * @dir: the direction, locked
  *
- * Return: ns, in the past if it may.
+ * Return: ns, in the past if no priority is paused.
  */
 u64 netwire_pause_end(const struct netwire_dir *dir)
 {
@@ -80,8 +81,8 @@ u64 netwire_pause_end(const struct netwire_dir *dir)
 }
 
 /**
- * netwire_pause_over() - let the queue go on if no pause is left
- * @dir: the direction; its lock
+ * netwire_pause_over() - let the transmitter resume if no pause is left
+ * @dir: the direction, locked
  * @now: ktime_get_ns()
  */
 void netwire_pause_over(struct netwire_dir *dir, u64 now)
@@ -103,18 +104,18 @@ static void netwire_pause_begin(struct netwire_dir *dir, u64 now)
 	dir->held = true;
 	dir->behind = false;
 	netif_tx_stop_queue(netwire_txq(dir));
-	/* A frame that is being sent has the timer, and looks for the pause at its end. */
+	/* If a frame is being sent, @done is pending for its end, and checks for the pause then. */
 	if (skb_queue_empty(&dir->ring))
 		hrtimer_start(&dir->done, ns_to_ktime(netwire_pause_end(dir)),
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /**
- * netwire_pause_take() - is a received frame for the MAC itself?
+ * netwire_pause_take() - consume a received MAC control frame
  * @port: the receiving end
- * @skb: the frame, from its Ethernet header on
+ * @skb: the frame, its data at the Ethernet header
  *
- * Return: true if it was: the caller frees it.
+ * Return: true if it was one: the caller frees it.
  */
 bool netwire_pause_take(struct netwire_port *port, const struct sk_buff *skb)
 {

@@ -6,18 +6,18 @@
  * directions take frames.  When either end closes, both directions are emptied
  * and the frames counted as lost, as if the plug had been pulled.
  *
- * Teardown.  Both ends go together (netwire_dellink), whichever is deleted,
- * its namespace or the module.  Who may hold a reference to an end, and why
- * none does when its memory is freed:
+ * Teardown.  Both ends are deleted together (netwire_dellink), with either end,
+ * its namespace or the module.  These may hold a reference to an end, and none
+ * does when its memory is freed:
  *
  *  - The other end, by port->peer: for get_iflink, get_link_net, open and stop
  *    under RTNL; in transmission, timers and NAPI in softirq.  dellink clears
  *    both pointers under RTNL before either end is unregistered, and
- *    unregistering waits for an RCU grace period before the memory is freed:
- *    softirqs that loaded the pointer are over by then.
+ *    unregistering waits for an RCU grace period before the memory is freed: by
+ *    then softirqs that loaded the pointer have ended.
  *  - Its own timers: hrtimer_cancel() in ndo_stop, after @up was cleared under
- *    the lock that all who start them hold.  An end that is not open has no
- *    timer.
+ *    the lock that is held wherever a timer is started.  An end that is not open
+ *    has no timer.
  *  - Its NAPI, scheduled by the sender's timers and by itself: ndo_stop takes
  *    both directions down first, if the other end is still tied to it; if not
  *    (dellink), no new softirq finds it, and napi_disable() waits for the one
@@ -25,13 +25,13 @@
  *    Scheduling a disabled NAPI does nothing.
  *  - Frames: those in the rings and in flight are freed in ndo_stop of the
  *    sending end.  A frame in flight refers to no device, socket, route or
- *    namespace (netwire_strip).  Delivered frames are the stack's, which drops
- *    those that name the device before it lets it go.
+ *    namespace (netwire_strip).  Delivered frames belong to the stack, which
+ *    drops those that refer to the device before it releases the device.
  *  - The core: transmit, statistics, ethtool; it stops all of them itself.
  *
- * Nothing refers to module text but the above: frames carry no destructor of
- * ours and there are no RCU callbacks, so unloading needs no barrier beyond
- * what rtnl_link_unregister() does.
+ * Nothing else refers to module text: frames carry no destructor of ours and
+ * there are no RCU callbacks, so unloading needs no barrier beyond what
+ * rtnl_link_unregister() does.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -43,9 +43,9 @@
 				 NETIF_F_HW_CSUM | NETIF_F_RXCSUM |	\
 				 NETIF_F_HIGHDMA)
 
-/* The qdisc layer takes as many frames at once as the byte queue limit allows and
- * keeps what the ring refuses in front of all others, whatever their class: never
- * more than one, then.
+/* The qdisc layer dequeues as many frames at once as the byte queue limit allows,
+ * and sends those that the ring refuses before all others, whatever their class.
+ * A limit of 1 byte lets it dequeue no more than one frame at a time.
  */
 static void netwire_no_bulk(struct net_device *dev)
 {
@@ -67,7 +67,7 @@ static void netwire_uninit(struct net_device *dev)
 {
 	struct netwire_port *port = netdev_priv(dev);
 
-	/* unregistering waits for readers once for all, not once per end */
+	/* unregistering waits for RCU readers once for all ends, not once per end */
 	__netif_napi_del(&port->napi);
 }
 
@@ -190,9 +190,9 @@ void netwire_setup(struct net_device *dev)
 	dev->ethtool_ops = &netwire_ethtool_ops;
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = NETWIRE_MTU_MAX;
-	/* frames are ours until they arrive, so pktgen must not share them */
+	/* frames belong to us until they arrive, so pktgen must not share them */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
-	/* netpoll may transmit in an interrupt that found our lock taken */
+	/* netpoll may transmit in an interrupt while this processor holds our lock */
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_UNICAST_FLT |
 			   IFF_DISABLE_NETPOLL;
 	dev->features = NETWIRE_FEATURES;

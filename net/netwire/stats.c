@@ -2,12 +2,12 @@
 /*
  * netwire: ethtool.
  *
- * Over a cable that stayed up, once nothing is on the wire,
+ * For a cable that stayed up, once nothing is on the wire,
  *
  *   tx_frames of one end = rx_frames + rx_ber_lost + rx_oversize + rx_nomem +
  *                          rx_pause of the other + its own tx_nomem
  *
- * and over one that did not, tx_lost_in_flight is to be added on the right.
+ * and for one that went down, add tx_lost_in_flight on the right.
  */
 #include <linux/ethtool.h>
 #include <linux/math64.h>
@@ -94,7 +94,7 @@ static void netwire_get_drvinfo(struct net_device *dev,
 	strscpy(info->driver, "netwire", sizeof(info->driver));
 }
 
-/* In whole Mbit/s, to the nearest, but never 0, which would mean half dead. */
+/* The rate to the nearest Mbit/s, at least 1: a speed of 0 would mean that it is unknown. */
 static int netwire_get_link_ksettings(struct net_device *dev,
 				      struct ethtool_link_ksettings *cmd)
 {

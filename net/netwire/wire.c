@@ -6,8 +6,8 @@
  *
  *   1. enters the transmit ring of the sending end (netwire_xmit).  The ring
  *      holds NETWIRE_RING frames and stops the device's queue when full, so
- *      frames wait in the queueing discipline, where the interesting decisions
- *      are made.  Byte queue limits apply as on a NIC.
+ *      frames wait in the queueing discipline, which decides on their order and
+ *      on drops.  Byte queue limits apply as on a NIC.
  *   2. occupies the wire for (max(length, 60) + 4 FCS + 8 preamble + 12 gap)
  *      * 8 / rate.  When that ends (@done timer) it leaves the sending host:
  *      its socket gets its memory back, and whatever of its metadata a real
@@ -16,32 +16,33 @@
  *      receiving end's NAPI is scheduled and delivers it; there is no backlog
  *      in between that could drop it.
  *
- * Memory.  Nobody accounts for a frame in flight: its socket does not any more,
- * the receiver's does not yet.  A short frame takes ten times the memory that it
- * has bytes on the wire, and whoever administers a namespace can have as many
- * cables as they like.  Therefore all cables together hold no more than
- * @netwire_flight_max bytes of memory; a frame that finds no room is lost.
+ * Memory.  A frame in flight is charged to no socket: no longer to the
+ * sender's, not yet to the receiver's.  A short frame takes ten times as much
+ * memory as it has bytes on the wire, and the administrator of a namespace can
+ * create any number of cables.  Therefore all cables together hold no more than
+ * @netwire_flight_max bytes of memory; a frame beyond that is dropped.
  *
  * Time.  Each frame starts where the previous one ended if it was there to be
  * sent, to the fraction of a nanosecond.  Timers that fire late, as they do in
- * an emulated machine, therefore cost no throughput as long as the ring holds
- * a frame.  When the ring ran empty meanwhile, it counts whether the queueing
- * discipline had a frame waiting at that time (@behind): it should have been
- * sent then, and is accounted as if it had been.  But a discipline may have
- * frames and hold them back, because it shapes or because its peer has paused
- * it.  Therefore @done looks once more when the discipline has had its turn:
- * if it gave none then, the wire is not behind.  A frame whose time is
- * over already when it enters takes no timer at all.  Nothing is ever sent
- * faster than the rate: the line's own clock (@line_free) only moves forward
- * by what is sent.  With exact timers (virtual time) nothing is ever behind.
- * Clocks are read, never jiffies, and nothing polls.
+ * an emulated machine, therefore cost no throughput as long as the ring holds a
+ * frame.  If the ring ran empty before the timer fired, and the queueing
+ * discipline had a frame waiting at that time (@behind), that frame should have
+ * been sent then, and is accounted as if it had been.  But a discipline may
+ * have frames and hold them back, because it shapes or because its peer has
+ * paused it.  Therefore @done checks again after the discipline has run: if it
+ * sent no frame, the wire is not behind.  A frame whose end is already past
+ * when it enters takes no timer at all.  Nothing is ever sent faster than the
+ * rate: the line's own clock (@line_free) only moves forward by what is sent.
+ * With exact timers (virtual time) nothing is ever behind.  Clocks are read,
+ * never jiffies, and nothing polls.
  *
- * Locks: one per direction, taken once to enter, once per completion and once
- * per NAPI round.  It nests inside the transmit queue's lock and takes only
- * the scheduler's and timers' own.  Destructors run under it: like any that
- * can be called when a queueing discipline drops, they must not transmit.
+ * Locks: one per direction, taken once when a frame enters, once per completion
+ * and once per NAPI round.  It nests inside the transmit queue's lock, and only
+ * the locks of the scheduler and of timers nest inside it.  Destructors run
+ * under it: like any that can be called when a queueing discipline drops, they
+ * must not transmit.
  *
- * Pause frames that an end obeys by itself: pause.c.
+ * Pause frames that an end itself obeys: pause.c.
  *
  * Non-goals: half duplex, autonegotiation, segmentation offload.
  */
@@ -53,18 +54,18 @@
 #include <net/sch_generic.h>
 #include "netwire.h"
 
-/* How far in the past a frame that waited may start.  Longer than any timer is
- * late on a machine that is merely slow; short enough that a discipline which
- * holds frames back on purpose cannot collect a large burst.
+/* How far in the past a frame that waited may start, ns.  Longer than any timer
+ * is late on a machine that is merely slow; short enough that a discipline
+ * which holds frames back on purpose cannot accumulate a large burst.
  */
 #define NETWIRE_BEHIND_MAX	(10 * NSEC_PER_MSEC)
 
 /**
- * struct netwire_cb - what a frame knows while it is ours
- * @when:	its end of serialisation in the ring, its arrival in flight; ns
- * @busy:	its time on the wire, ns
- * @errors:	wrong bits that it will arrive with
- * @corrupt:	deliver it with them, instead of losing it
+ * struct netwire_cb - state of a frame in the ring or in flight
+ * @when:	end of serialisation in the ring, arrival time in flight; ns
+ * @busy:	time that the frame occupies the wire, ns
+ * @errors:	number of wrong bits with which it will arrive
+ * @corrupt:	deliver the frame with wrong bits instead of dropping it
  */
 struct netwire_cb {
 	u64	when;
@@ -73,7 +74,7 @@ struct netwire_cb {
 	bool	corrupt;
 };
 
-/* Memory that the frames in flight may take, and do, on all cables; bytes */
+/* Limit of the memory that frames in flight take on all cables, and its use; bytes */
 unsigned long netwire_flight_max;
 static atomic_long_t netwire_flight;
 
@@ -103,7 +104,7 @@ static unsigned int netwire_frame_bytes(const struct sk_buff *skb)
 	return max_t(unsigned int, skb->len, ETH_ZLEN) + NETWIRE_FCS;
 }
 
-/* When may a frame that is enqueued now start to be sent? */
+/* When does a frame that enters the ring now start to be sent? */
 static u64 netwire_start(struct netwire_dir *dir, u64 now)
 {
 	u64 start = now;
@@ -153,8 +154,9 @@ static void netwire_arm(struct netwire_dir *dir, struct netwire_port *to,
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/* What a wire carries is bytes.  The flow hash in particular must go: the
- * next router would take it for its own, and all of them would choose alike.
+/* Only bytes travel on a wire.  The flow hash in particular must be cleared:
+ * the next router would use it as its own, and all routers would choose the
+ * same path.
  */
 static void netwire_strip(struct sk_buff *skb)
 {
@@ -174,7 +176,7 @@ static void netwire_flight_sub(const struct sk_buff *skb)
 	atomic_long_sub(skb->truesize, &netwire_flight);
 }
 
-/* Return: whether there is memory for one more. */
+/* Return: whether the frame fits into the limit. */
 static bool netwire_flight_add(const struct sk_buff *skb)
 {
 	if (atomic_long_add_return(skb->truesize, &netwire_flight) <=
@@ -219,8 +221,9 @@ static void netwire_depart(struct netwire_dir *dir, struct sk_buff *skb)
 static bool netwire_backlog(struct netdev_queue *txq)
 {
 	/*
-	 * A registered device has one, if only noop_qdisc.  Who adds to it meanwhile, under its
-	 * lock, is no part of this batch.
+	 * A registered device always has a qdisc, if only noop_qdisc.  A frame
+	 * that is enqueued meanwhile, under the qdisc's lock, is not part of
+	 * this batch.
 	 */
 	return data_race(qdisc_qlen_sum(rcu_dereference_bh(txq->qdisc)));
 }
@@ -252,8 +255,8 @@ static void netwire_complete(struct netwire_dir *dir, u64 now, bool more)
 		netwire_arm(dir, to, now);
 }
 
-/* When @done must run next, or 0.  The queue that a completion woke runs in a softirq
- * that comes before that of timers.
+/* When @done must run next, or 0.  The queue that a completion woke runs in
+ * NET_TX_SOFTIRQ, which precedes that of timers.
  */
 static u64 netwire_next(const struct netwire_dir *dir, u64 now)
 {
@@ -273,9 +276,9 @@ static enum hrtimer_restart netwire_done(struct hrtimer *timer)
 	u64 next = 0;
 
 	spin_lock(&dir->lock);
-	/* a frame may have started it anew just now */
+	/* a frame that has just entered may have restarted the timer */
 	if (dir->up && !hrtimer_is_queued(timer)) {
-		/* the qdisc was asked and gave nothing: its next frame is not late */
+		/* the qdisc has run and sent nothing: its next frame is not late */
 		if (skb_queue_empty(&dir->ring))
 			dir->behind = false;
 		netwire_complete(dir, now, false);
@@ -299,7 +302,7 @@ static enum hrtimer_restart netwire_arrival(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Put a frame into the ring, which has room. */
+/* Put a frame into a ring that has room. */
 static void netwire_enter(struct netwire_dir *dir, struct netdev_queue *txq,
 			  struct sk_buff *skb, bool more)
 {
@@ -361,7 +364,7 @@ netdev_tx_t netwire_xmit(struct sk_buff *skb, struct net_device *dev)
 		kfree_skb(skb);
 		return NETDEV_TX_OK;
 	}
-	/* only senders that ignore the stopped queue, or have not seen it yet */
+	/* only for senders that ignore the stopped queue, or have not seen it yet */
 	if (unlikely(skb_queue_len(&dir->ring) >= NETWIRE_RING || dir->held)) {
 		spin_unlock(&dir->lock);
 		return NETDEV_TX_BUSY;
@@ -373,7 +376,7 @@ netdev_tx_t netwire_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
-/* Move what has arrived to @list. */
+/* Move the frames that have arrived to @list. */
 static int netwire_take(struct netwire_dir *dir, struct sk_buff_head *list,
 			int budget)
 {
@@ -411,7 +414,7 @@ static void netwire_lose(struct sk_buff *skb, u64_stats_t *counter,
 	u64_stats_update_end(&stats->syncp);
 }
 
-/* Apply the bit errors.  Returns NULL if the frame does not survive. */
+/* Apply the bit errors.  Return: the frame, or NULL if it is lost. */
 static struct sk_buff *netwire_damage(struct netwire_port *port,
 				      struct sk_buff *skb)
 {
@@ -433,7 +436,7 @@ static struct sk_buff *netwire_damage(struct netwire_port *port,
 	return skb;
 }
 
-/* With receive checksumming off the stack wants to see and check them all. */
+/* With receive checksumming off the stack checks all checksums itself; complete partial ones. */
 static bool netwire_rx_csum(const struct netwire_port *port,
 			    struct sk_buff *skb)
 {
@@ -445,7 +448,7 @@ static bool netwire_rx_csum(const struct netwire_port *port,
 	return true;
 }
 
-/* GRO writes to headers and fragment list, which a sender's clone shares. */
+/* GRO writes to headers and the fragment list, which a clone held by the sender shares. */
 static bool netwire_own(const struct netwire_port *port, struct sk_buff *skb)
 {
 	return !(port->dev->features & NETIF_F_GRO) ||
@@ -469,7 +472,7 @@ static void netwire_receive(struct netwire_port *port, struct sk_buff *skb)
 		netwire_lose(skb, &stats->pause, stats);
 		return;
 	}
-	/* a sender's own pages must not be held by a slow receiver */
+	/* a slow receiver must not hold the sender's own pages */
 	if (unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
 		     !netwire_rx_csum(port, skb) || !netwire_own(port, skb))) {
 		netwire_lose(skb, &stats->nomem, stats);
@@ -486,9 +489,9 @@ static void netwire_receive(struct netwire_port *port, struct sk_buff *skb)
 }
 
 /**
- * netwire_poll() - deliver what has arrived
- * @napi: the receiving end's
- * @budget: frames to deliver at most
+ * netwire_poll() - deliver the frames that have arrived
+ * @napi: NAPI of the receiving end
+ * @budget: maximum number of frames to deliver
  */
 int netwire_poll(struct napi_struct *napi, int budget)
 {
@@ -537,11 +540,11 @@ void netwire_dir_up(struct netwire_dir *dir)
 }
 
 /**
- * netwire_dir_down() - take no more frames and forget those that there are
+ * netwire_dir_down() - stop taking frames and drop those in the ring and in flight
  * @dir: the direction, its sending end is registered; RTNL
  *
- * When it returns both timers are idle and stay so.  The receiver's NAPI may
- * still run; it finds nothing and arms nothing.
+ * When it returns, both timers are idle and stay idle.  The receiver's NAPI may
+ * still run; it finds no frame and arms no timer.
  */
 void netwire_dir_down(struct netwire_dir *dir)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Options of a qdisc that netlink may leave out: what is not given stays.
+ * Optional netlink attributes of a qdisc: an absent attribute leaves the option unchanged.
  */
 #ifndef _SCHED_ATTR_H
 #define _SCHED_ATTR_H

@@ -2,21 +2,22 @@
 /*
  * sch_cee: copies of a frame are charged once.
  *
- * A bridge that does not know where a frame's destination is, or floods a group's, gives each
- * port a clone of it.  All of them share the frame's bytes, so the frame is in memory once.
- * If each were charged, what arrives after XOFF would take as many times the headroom as there
- * are ports to flood, and no formula for the headroom knows that number: frames would be lost.
- * So the first copy that is queued opens a bill, others join it, and the last one that leaves
- * gives back what the first was charged.
+ * A bridge that does not know where a frame's destination is, or floods a multicast group's,
+ * gives each port a clone of the frame.  All clones share the frame's bytes, so the frame is
+ * in memory once.  If each clone were charged, the frames that arrive after XOFF would take
+ * the headroom times the number of ports to flood.  No headroom formula knows that number, so
+ * frames would be lost.  Therefore the first copy that is queued opens a bill, the others join
+ * it, and the last one that leaves gives back what the first was charged.
  *
  * Packets are copies of one frame if they have the same skb->head at the same time.  The
- * address is not another frame's as long as a copy waits here, for nobody writes to a packet
- * in a queue (ECN marks are set when it leaves) and so none gets other bytes.  The segments of
- * a GSO packet have bytes of their own: they are told by those of the GSO packet and their
- * number in it, and the bill holds the GSO packet for the sake of its address.
+ * address cannot become another frame's while a copy waits here: a queued packet is never
+ * written to (ECN marks are set when it leaves), so its bytes are not replaced.  The segments
+ * of a GSO packet have bytes of their own: they are identified by the head of the GSO packet
+ * and their number in it, and the bill holds a reference to the GSO packet so that this
+ * address stays in use.
  *
- * What was written to on its way is a copy with bytes of its own, and is charged by itself:
- * a router's multicast, for one.
+ * A packet that was written to on its way, as a router's multicast is, has bytes of its own
+ * and is charged by itself.
  *
  * Locks: cee_bills_lock, alone.
  */
@@ -26,15 +27,15 @@
 #include "sch_cee.h"
 
 /**
- * struct cee_bill - what copies of a frame are charged together
- * @node:	by @head
- * @head:	bytes that they share
+ * struct cee_bill - one charge for all copies of a frame
+ * @node:	in cee_bills, by @head
+ * @head:	skb->head that the copies share, or that of @whole
  * @part:	number of the segment
- * @whole:	GSO packet that they are segments of, or NULL
- * @set:	what is charged
+ * @whole:	GSO packet that the copies are segments of, or NULL
+ * @set:	ports that are charged
  * @prio:	priority
- * @len:	bytes
- * @copies:	that wait
+ * @len:	bytes charged
+ * @copies:	number of copies that wait
  */
 struct cee_bill {
 	struct hlist_node	node;
@@ -50,7 +51,7 @@ struct cee_bill {
 static DEFINE_HASHTABLE(cee_bills, 8);
 static DEFINE_SPINLOCK(cee_bills_lock);
 
-/* Join the bill of a copy that was here before.  Return: NULL if there is none. */
+/* Join the bill of a copy that was queued before.  Return: NULL if there is none. */
 static struct cee_bill *cee_bill_join(const struct cee_origin *from, const struct cee_set *set,
 				      unsigned int prio)
 {
@@ -95,9 +96,9 @@ static struct cee_bill *cee_bill_open(const struct cee_origin *from, struct cee_
 
 /**
  * cee_bill_charge() - charge a packet, or have it join a copy that is charged
- * @skb:	packet, with its control block, which will know
- * @from:	what it comes from
- * @set:	ports that it came in by; the packet's on success
+ * @skb:	packet; the charge is recorded in its control block
+ * @from:	what was enqueued: the packet itself or its GSO packet
+ * @set:	ports that it came in by; owned by the packet on success
  * @prio:	priority
  * @len:	bytes
  *
@@ -144,7 +145,7 @@ static void cee_bill_leave(struct cee_bill *bill)
 }
 
 /**
- * cee_bill_settle() - a packet leaves its queue
+ * cee_bill_settle() - discharge a packet that leaves its queue
  * @skb:	packet, with its control block
  * @prio:	priority
  *

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: shared-buffer accounting, and what the peers are told.
+ * sch_cee: shared-buffer accounting, and when peers are sent XOFF and XON.
  *
- * What waits in a lossless queue of any port is charged to the port that it came in by:
- * that port's peer is the one to stop.  A packet is charged when it is enqueued and is
- * discharged when it leaves that queue, in whatever way: sent, dropped, or thrown away
- * with the queue.  All of these are the qdisc's own doing, so the charge is recorded in
- * the packet's control block (struct cee_cb), which is the qdisc's as long as the packet
- * is, and orphans do not matter; clones are charged once together (cee_bill.c).  Between
- * reception and the queue a packet only ever is in a softirq's hands.
+ * A packet that waits in a lossless queue of any port is charged to the port that it came in
+ * by: that port's peer is the one to pause.  A packet is charged when it is enqueued and is
+ * discharged when it leaves that queue, in whatever way: sent, dropped, or thrown away with
+ * the queue.  All of these happen in the qdisc, so the charge is recorded in the packet's
+ * control block (struct cee_cb), which belongs to the qdisc as long as the packet does, and
+ * skb_orphan() does not affect it; clones are charged once together (cee_bill.c).  Between
+ * reception and the queue a packet is only ever handled by a softirq.
  *
- * skb->skb_iif tells by which device it came in; cee_port.c finds the port, or all that
- * it may have been.  What a socket of this machine sends has none; it is its socket's
- * memory, which bounds it.
+ * skb->skb_iif is the device that a packet came in by; cee_port.c finds the port, or all
+ * ports that it may have been.  A packet from a socket of this machine has no skb_iif; it is
+ * charged to the socket's memory, which bounds it.
  *
  * An account has a threshold: fixed, or alpha times what is free in the domain's buffer
  * (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 1998).
- * Beyond it a packet goes to the account's headroom and the peer is told XOFF.  What
- * leaves empties the headroom first.  XON follows when the headroom is empty and the
- * rest is so far below the threshold as the options say, or nothing is left.  Headroom is
- * set aside for each account, threshold bytes are taken from the rest of the buffer as
- * they come.  When that rest is used up all accounts are beyond their thresholds.
+ * Beyond the threshold a packet is charged to the account's headroom and the peer is sent
+ * XOFF.  Packets that leave empty the headroom first.  XON follows when the headroom is
+ * empty and the rest is as far below the threshold as the options require, or zero.
+ * Headroom is reserved for each account, bytes below the threshold are taken from the rest
+ * of the buffer on demand.  When that rest is used up, all accounts are beyond their
+ * thresholds.
  *
  * Locks.  All of it is under the domain's lock, in softirqs and in enqueue and dequeue of
- * any port, one domain at a time.  A peer is told by its own port: a bit is set here, and
- * the port's dequeue, which is asked to run, makes the frame (cee_account_tell()).
+ * any port, one domain at a time.  A pause frame is sent by the peer's own port: a bit is
+ * set here, and that port's dequeue, which is scheduled, makes the frame
+ * (cee_account_tell()).
  *
- * A port that goes.  Packets hold its cee_set, that holds the port's memory, so accounts
- * outlive the device.  @dead keeps all hands off the device from then on.
+ * Removal of a port.  Packets hold its cee_set, which holds the port's memory, so accounts
+ * outlive the device.  Once @dead is set, the device is no longer touched.
  */
 #include <linux/math64.h>
 #include <linux/net.h>
 #include "sch_cee.h"
 
-/* Bytes that no account has taken, headrooms apart. */
+/* Bytes of the buffer that are neither used nor reserved as headroom. */
 static u64 cee_free(const struct cee_domain *d)
 {
 	u64 taken = d->reserved + d->used;
@@ -46,7 +48,7 @@ static u64 cee_threshold(const struct cee_prio_config *p, u64 free)
 	return p->alpha ? div_u64(free * p->alpha, TC_CEE_ALPHA_ONE) : p->eff_xoff;
 }
 
-/* Is the peer to be paused? */
+/* Should the peer be paused? */
 static bool cee_want_xoff(const struct cee_account *a, const struct cee_prio_config *p,
 			  u64 free, bool was)
 {
@@ -57,7 +59,7 @@ static bool cee_want_xoff(const struct cee_account *a, const struct cee_prio_con
 	return was && a->shared && a->shared + p->eff_gap > cee_threshold(p, free);
 }
 
-/* Take room for a packet; false if there is none, and @force does not ask. */
+/* Take room for a packet.  Return: false if there is none; with @force it is taken anyway. */
 static bool cee_account_add(struct cee_account *a, const struct cee_prio_config *p,
 			    struct cee_domain *d, u32 len, bool force)
 {
@@ -91,7 +93,7 @@ static ktime_t cee_refresh_time(const struct cee_config *cfg)
 	return ns_to_ktime(max(cee_quanta_ns(cfg, cfg->eff_quanta) / 2, CEE_REFRESH_MIN_NS));
 }
 
-/* Is there anything new to be told?  Context: the domain's lock. */
+/* Update a priority's XOFF state.  Return: true if it has changed.  Context: the domain's lock. */
 static bool cee_account_update(struct cee_port *port, const struct cee_config *cfg,
 			       unsigned int prio)
 {
@@ -112,7 +114,7 @@ static bool cee_account_update(struct cee_port *port, const struct cee_config *c
 	return true;
 }
 
-/* Once for a port: it must never happen. */
+/* Warn once per port: a full headroom must never happen. */
 static void cee_warn_overflow(struct cee_port *port, unsigned int prio)
 {
 	if (port->dead || port->warned || !net_ratelimit())
@@ -159,13 +161,14 @@ static void cee_uncharge_port(struct cee_port *port, unsigned int prio, u32 len)
 
 /**
  * cee_charge() - charge a packet to the ports that it may have come in by
- * @set:	they
+ * @set:	the ports
  * @prio:	priority
  * @len:	bytes
  *
- * It came in by one of them: as long as one has room it may have been that, and is not
- * lost.  The others answer for it beyond their headroom, which is theirs to fill with
- * what others brought, not to drop.
+ * The packet came in by one of them.  As long as one port has room, the packet may have come
+ * in by that port, and is not lost.  The other ports are charged too, beyond their headroom
+ * if need be: a packet that another port may have received is not dropped for their lack of
+ * room.
  *
  * Context: bottom halves are off; the caller may hold a root lock.
  * Return: true, or false if none of them has room: then none is charged.
@@ -202,7 +205,7 @@ void cee_uncharge(struct cee_set *set, unsigned int prio, u32 len)
 		cee_uncharge_port(set->port[i], prio, len);
 }
 
-/* A pause lasts no longer than its quanta: say it again in time. */
+/* A pause expires after its quanta: repeat XOFF in time. */
 static enum hrtimer_restart cee_refresh(struct hrtimer *timer)
 {
 	struct cee_port *port = container_of(timer, struct cee_port, refresh);
@@ -213,10 +216,10 @@ static enum hrtimer_restart cee_refresh(struct hrtimer *timer)
 	rcu_read_lock_bh();
 	cfg = rcu_dereference_bh(port->cfg);
 	spin_lock(&port->domain->lock);
-	/* What other ports have given back may let this one's peer go on. */
+	/* Bytes that other ports have given back may allow this port's peer to resume. */
 	for (i = 0; i < CEE_PRIOS; i++)
 		cee_account_update(port, cfg, i);
-	/* Other options may have started it anew just now. */
+	/* A change of options may have restarted the timer since it fired. */
 	if (!hrtimer_is_queued(timer)) {
 		port->refreshing = !port->dead && (port->xoff || port->pending);
 		restart = port->refreshing ? HRTIMER_RESTART : HRTIMER_NORESTART;
@@ -242,13 +245,13 @@ void cee_account_init(struct cee_port *port)
 }
 
 /**
- * cee_account_apply() - let options take effect
+ * cee_account_apply() - put new options into effect
  * @port:	port
- * @cfg:	derived and checked; the former ones are freed
+ * @cfg:	derived and checked; the old options are freed
  *
- * What is charged stays charged; who must be told otherwise now is told.
+ * Packets that are charged stay charged; a peer whose XOFF state changes is notified.
  *
- * Context: RTNL, or nobody knows the port yet.
+ * Context: RTNL, or the port is not published yet.
  */
 void cee_account_apply(struct cee_port *port, struct cee_config *cfg)
 {
@@ -262,8 +265,8 @@ void cee_account_apply(struct cee_port *port, struct cee_config *cfg)
 	if (cfg->buffer)
 		d->buffer = cfg->buffer;
 	rcu_assign_pointer(port->cfg, cfg);
-	/* The pause that is told may be shorter than what the timer waits for now, and the
-	 * next one shorter than what it waited for.
+	/* The new pause may be shorter than the timer's current period: send XOFF again, and
+	 * restart the timer with the new period.
 	 */
 	if (port->refreshing) {
 		WRITE_ONCE(port->pending, port->pending | port->xoff);
@@ -283,10 +286,10 @@ void cee_account_apply(struct cee_port *port, struct cee_config *cfg)
 }
 
 /**
- * cee_account_stop() - the device is no port any more
+ * cee_account_stop() - the device stops being a port
  * @port:	port
  *
- * Context: RTNL.  When it returns nobody will start the timer or use the device.
+ * Context: RTNL.  Once it returns, nothing starts the timer or uses the device.
  */
 void cee_account_stop(struct cee_port *port)
 {
@@ -300,8 +303,8 @@ void cee_account_stop(struct cee_port *port)
 }
 
 /*
- * 802.3x has one pause for all: it ends when no priority needs it any more, and says nothing
- * of the one that did before the others.
+ * An 802.3x pause covers all priorities: it ends when no priority needs it any more.  It is
+ * not signalled when one priority alone no longer needs it.
  */
 static struct sk_buff *cee_account_frame(const struct cee_port *port, const struct cee_config *cfg)
 {
@@ -311,11 +314,11 @@ static struct sk_buff *cee_account_frame(const struct cee_port *port, const stru
 }
 
 /**
- * cee_account_tell() - the pause frame that is due
+ * cee_account_tell() - make the pause frame that is due
  * @port:	port
  *
  * Context: dequeue.
- * Return: NULL if there is none, or no memory: it stays due.
+ * Return: NULL if no frame is due, or without memory: then it stays due.
  */
 struct sk_buff *cee_account_tell(struct cee_port *port)
 {

@@ -22,20 +22,20 @@ static void cee_buffer_test_fixed(struct kunit *test)
 		xoff = cee_want_xoff(&a, p, cee_free(&d), xoff);
 		KUNIT_EXPECT_FALSE(test, xoff);
 	}
-	/* From here on it is headroom, and full after four. */
+	/* From here on the headroom is charged; it is full after four packets. */
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_TRUE(test, cee_account_add(&a, p, &d, 1000, false));
 		xoff = cee_want_xoff(&a, p, cee_free(&d), xoff);
 		KUNIT_EXPECT_TRUE(test, xoff);
 	}
 	KUNIT_EXPECT_FALSE(test, cee_account_add(&a, p, &d, 1, false));
-	/* Who may have brought it answers for it beyond that, and gives it back first. */
+	/* A port that may have received it is charged beyond that; the excess is freed first. */
 	KUNIT_EXPECT_TRUE(test, cee_account_add(&a, p, &d, 500, true));
 	KUNIT_EXPECT_EQ(test, a.headroom, 4500);
 	cee_account_sub(&a, &d, 500);
 	KUNIT_EXPECT_EQ(test, a.headroom, 4000);
 	KUNIT_EXPECT_EQ(test, d.used, 10000);
-	/* XON when the headroom is empty and the rest is down to 7000. */
+	/* XON when the headroom is empty and the shared bytes are down to 7000. */
 	for (i = 0; i < 7; i++) {
 		KUNIT_EXPECT_TRUE(test, xoff);
 		cee_account_sub(&a, &d, 1000);
@@ -72,7 +72,7 @@ static void cee_buffer_test_dynamic(struct kunit *test)
 	}
 }
 
-/* A buffer that is used up leaves the headrooms whole. */
+/* A used-up buffer leaves the reserved headroom of all accounts available. */
 static void cee_buffer_test_full(struct kunit *test)
 {
 	const struct cee_prio_config *p = &cee_buffer_test_static;
@@ -90,7 +90,7 @@ static void cee_buffer_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.headroom, 4000);
 	KUNIT_EXPECT_EQ(test, b.headroom, 4000);
 	KUNIT_EXPECT_EQ(test, d.used, 5000);
-	/* More headroom than there is buffer leaves nothing free, not a lot. */
+	/* If more headroom is reserved than there is buffer, free is 0 and does not wrap. */
 	d.reserved = 20000;
 	KUNIT_EXPECT_EQ(test, cee_free(&d), 0);
 }

@@ -2,18 +2,18 @@
 /*
  * sch_cee: which priority a packet has.
  *
- * Both ends of a link must think alike, or a pause stops other packets than those
- * that fill the buffer.  So the priority is read off the packet, by the port that
- * sends it: IEEE 802.1Q's PCP, or the DSCP, as routed fabrics do.
+ * Both ends of a link must classify alike, or a pause stops other packets than those that
+ * fill the buffer.  So the sending port reads the priority from the packet itself: IEEE
+ * 802.1Q's PCP, or the DSCP, as routed fabrics do.
  *
- * A bridge may have taken the tag off by then.  Therefore a port in mode PCP keeps
- * the PCP of what it receives in skb->priority (cee_pfc_receive()), which no bridge
- * touches.  A router does, by the DSCP: routed fabrics classify by that.
+ * A bridge may have removed the tag by then.  Therefore a port in mode PCP keeps the PCP of
+ * each frame it receives in skb->priority (cee_pfc_receive()), which no bridge changes.  A
+ * router sets it from the DSCP; routed fabrics classify by the DSCP anyway.
  *
- * Messages of QCN have a priority of their own.  What stands behind a CN-tag is looked at.
+ * Messages of QCN have a priority of their own.  A CN-tag is skipped to find the IP header.
  *
- * Not here: 802.1Q's PCP translation tables; what VLAN devices and tc filters
- * write is followed.
+ * Not here: 802.1Q's PCP translation tables; priorities that VLAN devices and tc filters
+ * have written are used as they are.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -26,10 +26,10 @@
 /**
  * cee_cn_inner() - look behind a CN-tag
  * @skb:	frame
- * @offset:	set to where the payload begins, from the frame's data on
+ * @offset:	set to the offset of the payload from the frame's data
  * @flow:	set to the tag's identifier; unchanged if there is no tag
  *
- * Return: EtherType of the payload, VLAN and CN-tags left out.
+ * Return: EtherType of the payload, behind VLAN tags and CN-tag.
  */
 __be16 cee_cn_inner(const struct sk_buff *skb, int *offset, __be16 *flow)
 {
@@ -61,7 +61,7 @@ bool cee_is_cnm(const struct sk_buff *skb)
 	return cee_cn_inner(skb, &offset, &flow) == htons(CEE_ETH_P_CNM);
 }
 
-/* Return: code point, or -1 of what is not IP. */
+/* Return: code point, or -1 if the frame is not IP. */
 static int cee_dscp(const struct sk_buff *skb)
 {
 	struct ipv6hdr ip6, *p6;
@@ -83,7 +83,7 @@ static int cee_dscp(const struct sk_buff *skb)
 	return -1;
 }
 
-/* Return: PCP, or -1 of a frame without tag. */
+/* Return: PCP, or -1 if the frame has no tag. */
 static int cee_pcp(const struct sk_buff *skb)
 {
 	struct vlan_ethhdr eth, *p;

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: options, and what follows from them.
+ * sch_cee: options, and the values derived from them.
  *
- * Headroom (IEEE 802.1Q, annex N, reckons alike).  From the byte that crosses the
- * threshold on, until the last one arrives that the peer sends:
+ * Headroom (IEEE 802.1Q, annex N, computes it alike): the bytes that arrive from the one that
+ * crosses the threshold to the last one that the peer sends before it pauses:
  *
  *   our transmitter is busy with a frame		1 frame
  *   the pause frame itself				64 bytes and its gaps
  *   the cable						delay x rate
  *   the peer's transmitter is busy with a frame	1 frame
- *   what has left its qdisc all the same		ring
+ *   frames that its driver holds already		ring
  *   the cable again					delay x rate
  *
- * A frame is the largest that the MTU allows, with a VLAN tag and its gaps.  A NIC that
- * obeys by itself has a ring of 0.  Where software obeys, the ring is what its driver has
- * taken from the qdisc: byte queue limits bound it.  By default two frames, one in the
- * driver and one that the core keeps because the driver had no room.  A headroom of
- * one's own may not be less than the sum for a ring of 0, which no peer can do with.
+ * A frame is the largest that the MTU allows, with a VLAN tag and its gaps.  A NIC that obeys
+ * pause frames in hardware has a ring of 0.  Where software obeys, the ring is what the driver
+ * has taken from the qdisc: byte queue limits bound it.  The default is two frames, one in the
+ * driver and one that the core keeps because the driver had no room.  A configured headroom must
+ * not be below the sum for a ring of 0: no peer can do with less.
  *
  * XOFF is at 97 KB by default, and XON at five sixths of it, as in the thesis of D.
  * Crisan (table 2.1: 97 and 80).  With a dynamic threshold XON is two frames below it.
  *
- * Quanta of XOFF.  The peer starts again by itself when they have passed, so that a
- * pause whose end is lost ends, but then the sender must repeat it as long as the pause
- * lasts.  10 ms, or 65535 quanta if that is less (from 3.4 Gb/s on).
+ * Quanta of XOFF.  The peer resumes by itself when they have expired, so a pause ends even if its
+ * XON is lost, but the sender must repeat XOFF as long as the pause is to last.  The default is
+ * 10 ms, or 65535 quanta if that is less (from 3.4 Gb/s on).
  *
- * A quantum is 512 bits at the speed of the link, and at that speed the peer sends, whatever rate
- * this port is limited to.  So both quanta and headroom follow from the device's speed; from the
- * rate only if the device says none, or less.
+ * A quantum is 512 bits at the speed of the link, and the peer sends at that speed, whatever rate
+ * this port is limited to.  So quanta and headroom follow from the device's speed; they follow
+ * from the rate only if the device reports no speed, or a lower one.
  */
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
@@ -100,7 +100,7 @@ static const struct nla_policy cee_prio_policy[TCA_CEE_PRIO_MAX + 1] = {
 
 /**
  * cee_config_defaults() - the options of a new port
- * @cfg:	where they go
+ * @cfg:	set to the defaults
  */
 void cee_config_defaults(struct cee_config *cfg)
 {
@@ -265,11 +265,11 @@ static int cee_check_prio(const struct cee_prio_config *p, struct netlink_ext_ac
 
 /**
  * cee_config_parse() - read TCA_OPTIONS
- * @cfg:	defaults, or what holds now; changed
+ * @cfg:	defaults or present options; changed
  * @opt:	attribute, or NULL
- * @extack:	what is wrong
+ * @extack:	set on error
  *
- * Return: 0, or what is wrong with one value by itself.
+ * Return: 0, or an error if a value is invalid by itself.
  */
 int cee_config_parse(struct cee_config *cfg, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
@@ -303,8 +303,8 @@ int cee_config_parse(struct cee_config *cfg, struct nlattr *opt, struct netlink_
 	return err;
 }
 
-/* Bytes that a link carries in a time.  The limits of both leave room for the product;
- * what is too much for the buffer is refused later.
+/* Bytes that a link carries in @ns.  The limits of speed and cable keep the product within 64
+ * bits; a headroom that does not fit into the buffer is refused later.
  */
 static u32 cee_bytes_in(u64 speed, u32 ns)
 {
@@ -312,11 +312,11 @@ static u32 cee_bytes_in(u64 speed, u32 ns)
 }
 
 /**
- * cee_headroom() - what arrives after the peer was told
+ * cee_headroom() - bytes that may arrive after XOFF has become due
  * @cfg:	options, with speed and frame
- * @ring:	what its driver holds, bytes
+ * @ring:	bytes that the peer's driver holds
  *
- * Return: bytes, as the head of this file reckons.
+ * Return: bytes; see the sum at the head of this file.
  */
 u32 cee_headroom(const struct cee_config *cfg, u32 ring)
 {
@@ -327,7 +327,7 @@ u32 cee_headroom(const struct cee_config *cfg, u32 ring)
 /**
  * cee_quanta_ns() - how long a pause lasts
  * @cfg:	options, with speed
- * @quanta:	of a pause frame
+ * @quanta:	quanta of a pause frame
  *
  * Return: ns.
  */
@@ -348,7 +348,7 @@ static u16 cee_default_quanta(const struct cee_config *cfg)
 		       1, U16_MAX);
 }
 
-/* At least a frame for the least of the weights. */
+/* Bytes per round: one frame for the smallest weight, in proportion for larger ones. */
 static int cee_quantum(const struct cee_config *cfg, u8 weight)
 {
 	u8 least = CEE_WEIGHT_MAX;
@@ -360,7 +360,7 @@ static int cee_quantum(const struct cee_config *cfg, u8 weight)
 	return DIV_ROUND_UP(cfg->frame * weight, least);
 }
 
-/* IEEE8021-CN-MIB's defaults, and the thesis' (table 2.1) */
+/* Defaults of IEEE8021-CN-MIB, and those of the thesis (table 2.1) */
 static void cee_derive_qcn(struct cee_prio_config *p)
 {
 	bool thesis = p->qcn == TCA_CEE_QCN_THESIS;
@@ -385,10 +385,10 @@ static void cee_derive_prio(struct cee_config *cfg, struct cee_prio_config *p)
 }
 
 /**
- * cee_config_derive() - what follows from the options and from the device
+ * cee_config_derive() - compute what follows from the options and from the device
  * @cfg:	options
- * @mtu:	of the device
- * @speed:	of the device, bytes per second; 0: it does not say
+ * @mtu:	MTU of the device
+ * @speed:	speed of the device, bytes per second; 0 if unknown
  */
 void cee_config_derive(struct cee_config *cfg, unsigned int mtu, u64 speed)
 {
@@ -407,10 +407,10 @@ void cee_config_derive(struct cee_config *cfg, unsigned int mtu, u64 speed)
 }
 
 /**
- * cee_reserve() - the headroom of a port
+ * cee_reserve() - headroom to reserve for a port
  * @cfg:	options, derived
  *
- * Return: bytes, of all its lossless priorities; no more than 32 bits hold.
+ * Return: bytes, summed over its lossless priorities; at most U32_MAX.
  */
 u32 cee_reserve(const struct cee_config *cfg)
 {
@@ -439,7 +439,7 @@ static int cee_check_threshold(const struct cee_config *cfg, const struct cee_pr
 	return bad ? cee_refuse(extack, bad) : 0;
 }
 
-/* A pause is said again when half of it is over, and no timer may run faster than that. */
+/* XOFF is repeated after half of the pause, and no timer may run faster than the minimum. */
 static int cee_check_quanta(const struct cee_config *cfg, struct netlink_ext_ack *extack)
 {
 	if (!cfg->quanta || cee_quanta_ns(cfg, cfg->quanta) >= 2 * CEE_REFRESH_MIN_NS)
@@ -450,8 +450,8 @@ static int cee_check_quanta(const struct cee_config *cfg, struct netlink_ext_ack
 /**
  * cee_config_check() - do the options fit each other and the buffer?
  * @cfg:	options, derived
- * @buffer:	what the domain has left for this port, bytes
- * @extack:	what is wrong
+ * @buffer:	bytes that the domain has left for this port
+ * @extack:	set on error
  *
  * Return: 0 or -EINVAL.
  */
@@ -515,7 +515,7 @@ static int cee_dump_port(const struct cee_config *cfg, u64 buffer, struct sk_buf
 /**
  * cee_config_dump() - write TCA_OPTIONS
  * @cfg:	options, derived
- * @buffer:	of the domain
+ * @buffer:	bytes of the domain's buffer
  * @skb:	message
  *
  * Return: length or -EMSGSIZE.

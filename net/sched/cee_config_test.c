@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: headroom, thresholds and quanta that follow from link and MTU.
+ * KUnit: headroom, thresholds and quanta that are derived from link and MTU.
  */
 #include <kunit/test.h>
 #include "cee_config.c"
@@ -16,7 +16,7 @@ static struct cee_config *cee_config_test_new(struct kunit *test, u64 mbits, u32
 	return cfg;
 }
 
-/* By hand: 2 x (MTU + 18 + 24) + 84 + 2 x delay x rate, and two frames for software. */
+/* By hand: 2 x (MTU + 18 + 24) + 84 + 2 x delay x rate, and a ring of two frames for software. */
 static void cee_config_test_headroom(struct kunit *test)
 {
 	static const struct {
@@ -50,7 +50,7 @@ static void cee_config_test_quanta(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, cee_quanta_ns(cfg, 65535), 65535ULL * 512 / 10);
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 65535);
-	/* 782 of them are 40 us. */
+	/* 782 quanta last 40 us. */
 	cfg->quanta = 782;
 	KUNIT_EXPECT_EQ(test, cee_check_quanta(cfg, NULL), 0);
 	cfg->quanta = 781;
@@ -65,7 +65,7 @@ static void cee_config_test_quanta(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 1);
 }
 
-/* A pause lasts as long as the peer takes it to last, who does not know what we are limited to. */
+/* The peer counts quanta at the link's speed; it does not know the rate this port is limited to. */
 static void cee_config_test_rate(struct kunit *test)
 {
 	struct cee_config *cfg = cee_config_test_new(test, 10000, 1500, 1000);
@@ -75,7 +75,7 @@ static void cee_config_test_rate(struct kunit *test)
 	cee_config_derive(cfg, 1500, 1250000000);
 	KUNIT_EXPECT_EQ(test, cee_quanta_ns(cfg, 65535), 65535ULL * 512 / 10);
 	KUNIT_EXPECT_EQ(test, cee_headroom(cfg, 0), headroom);
-	/* The device does not know its speed, or less than it is told to send. */
+	/* The device does not know its speed, or reports one below the configured rate. */
 	cee_config_derive(cfg, 1500, 0);
 	KUNIT_EXPECT_EQ(test, cfg->eff_quanta, 19531);
 	cee_config_derive(cfg, 1500, 12500000);
@@ -96,7 +96,7 @@ static void cee_config_test_thresholds(struct kunit *test)
 	p->xon = 20000;
 	cee_config_derive(cfg, 1500, 1250000000);
 	KUNIT_EXPECT_EQ(test, p->eff_gap, 30000);
-	/* The largest MTU must not leave it below two frames. */
+	/* With the largest MTU, XOFF must not be below two frames. */
 	p->xoff = 0;
 	p->xon = 0;
 	cee_config_derive(cfg, 65535, 1250000000);
@@ -123,7 +123,7 @@ static void cee_config_test_refused(struct kunit *test)
 	p->xon = 97000;
 	cee_config_derive(cfg, 1500, 1250000000);
 	KUNIT_EXPECT_EQ(test, cee_config_check(cfg, 1 << 20, NULL), -EINVAL);
-	/* What is wrong with a lossy one does not matter. */
+	/* Thresholds of a lossy priority are not checked. */
 	p->lossless = false;
 	cee_config_derive(cfg, 1500, 1250000000);
 	KUNIT_EXPECT_EQ(test, cee_config_check(cfg, 1 << 20, NULL), 0);

@@ -2,14 +2,14 @@
 /*
  * sch_cee: marks of Explicit Congestion Notification.
  *
- * RED as switch chips do it (DCTCP, DCQCN): by the length of the queue that a packet
- * finds, in bytes and at that moment.  It marks nothing up to KMIN and everything from
- * KMAX on; in between the probability rises from 0 to PMAX.  A step at K is KMIN = KMAX
- * = K.  The average of Floyd and Jacobson, 1993, is not kept: all that use these marks
+ * RED as switch chips do it (DCTCP, DCQCN): by the instantaneous length, in bytes, of the
+ * queue that a packet finds.  Nothing is marked up to KMIN and every packet from KMAX on;
+ * in between the probability rises from 0 to PMAX.  A step at K is KMIN = KMAX = K.  The
+ * average of Floyd and Jacobson, 1993, is not kept: all transports that use these marks
  * average at the sender.
  *
- * NP-ECN (Cheng et al., "Re-architecting Congestion Management in Lossless Ethernet",
- * NSDI 2020, section 4.1) is the same but for packets that a pause has held, for those
+ * NP-ECN (Cheng et al., "Re-architecting Congestion Management in Lossless Ethernet", NSDI
+ * 2020, section 4.1) is the same, but does not mark packets that a pause has held: they
  * wait because another port is congested, not this one; sch_cee_main.c counts them.
  *
  * Packets that are not ECN-capable are left alone: nothing is dropped early here.
@@ -20,10 +20,10 @@
 #include "sch_cee.h"
 
 /**
- * cee_ecn_due() - is a packet to be marked?
+ * cee_ecn_due() - should a packet be marked?
  * @p:		options of its priority
  * @depth:	bytes that wait before it
- * @random:	any number
+ * @random:	random number
  *
  * Return: true if its priority marks and the queue is long enough.
  */
@@ -43,7 +43,7 @@ bool cee_ecn_due(const struct cee_prio_config *p, u32 depth, u32 random)
  * cee_ecn_mark() - mark a packet Congestion Experienced
  * @skb:	packet; a header that it shares with a clone is copied first
  *
- * Return: whether it is marked.
+ * Return: whether the packet is marked.
  */
 bool cee_ecn_mark(struct sk_buff *skb)
 {

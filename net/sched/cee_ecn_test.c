@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include "cee_ecn.c"
 
-/* Of all 16-bit numbers (in the upper half of 32 bits), how many mark? */
+/* How many of all 16-bit numbers (in the upper half of 32 bits) lead to a mark? */
 static unsigned int cee_ecn_test_count(const struct cee_prio_config *p, u32 depth)
 {
 	unsigned int n = 0;
@@ -24,7 +24,7 @@ static void cee_ecn_test_red(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 0), 0);
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 5000), 0);
-	/* In the middle half of PMAX, just below the end all of it */
+	/* The probability is PMAX / 2 halfway, and PMAX just below KMAX. */
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 102500), DIV_ROUND_UP(65536, 200));
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 199999), DIV_ROUND_UP(65536 * 9999, 1000000));
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 200000), 65536);
@@ -38,7 +38,7 @@ static void cee_ecn_test_step(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 30000), 0);
 	KUNIT_EXPECT_EQ(test, cee_ecn_test_count(&p, 30001), 65536);
-	/* PCN's: whatever finds a packet */
+	/* PCN's setting: mark every packet that finds another in the queue */
 	p.kmin = 0;
 	p.kmax = 0;
 	p.ecn = TCA_CEE_ECN_NP;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: whose turn it is (Enhanced Transmission Selection, IEEE 802.1Qaz).
+ * sch_cee: which priority sends next (Enhanced Transmission Selection, IEEE 802.1Qaz).
  *
- * Strict priorities first, the highest of them before the others; the link's rest is
- * shared by weight, by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).  A
- * quantum is at least one largest frame (cee_config_derive()), so that no round is in
- * vain.  A frame is sent first and paid for afterwards: what one has sent too much, it
- * lacks in the next round, so that shares are exact in the long run whatever the sizes.
+ * Strict priorities are served first, from the highest down; the rest of the link is shared
+ * by weight, by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).  A quantum is
+ * at least one largest frame (cee_config_derive()), so that a packet can be sent in every
+ * round.  A frame is sent first and paid for afterwards: a priority that overdraws its
+ * deficit has that much less in the next round, so shares are exact in the long run
+ * whatever the sizes.
  *
- * A priority that may not send, for want of packets or because it is paused, keeps its
- * debt and saves nothing up: its share goes to the others at once.
+ * A priority that may not send, because it has no packets or is paused, keeps a negative
+ * deficit and accumulates no positive one: its share goes to the others at once.
  *
  * Not here: groups of priorities that share one weight, and shaping of strict ones.
  */
 #include "sch_cee.h"
 
-/* The highest strict priority of @eligible, or -1. */
+/* The highest strict priority in @eligible, or -1. */
 static int cee_ets_strict(const struct cee_config *cfg, u8 eligible)
 {
 	int prio;
@@ -30,9 +31,9 @@ static int cee_ets_strict(const struct cee_config *cfg, u8 eligible)
  * cee_ets_next() - choose the priority that sends next
  * @ets:	state
  * @cfg:	options of the port
- * @eligible:	priorities that have a packet and may send it
+ * @eligible:	mask of priorities that have a packet and may send it
  *
- * Return: one of @eligible, or -1 if that is empty.
+ * Return: one of @eligible, or -1 if the mask is empty.
  */
 int cee_ets_next(struct cee_ets *ets, const struct cee_config *cfg, u8 eligible)
 {
@@ -56,16 +57,16 @@ int cee_ets_next(struct cee_ets *ets, const struct cee_config *cfg, u8 eligible)
 }
 
 /**
- * cee_ets_sent() - pay for a packet
+ * cee_ets_sent() - charge a packet to its priority's deficit
  * @ets:	state
  * @cfg:	options of the port
- * @prio:	what cee_ets_next() has returned
+ * @prio:	priority that cee_ets_next() has returned
  * @len:	bytes
  */
 void cee_ets_sent(struct cee_ets *ets, const struct cee_config *cfg, unsigned int prio,
 		  unsigned int len)
 {
-	/* What a size table makes of a packet must not keep the loop above busy. */
+		/* A length inflated by a size table (tc stab) must not prolong the loop above. */
 	if (cfg->prio[prio].weight)
 		ets->deficit[prio] -= min(len, cfg->frame);
 }

@@ -21,7 +21,7 @@ static struct cee_config *cee_ets_test_config(struct kunit *test, const u8 weigh
 	return cfg;
 }
 
-/* Send @n packets, of the size that each priority has; count bytes. */
+/* Send @n packets, each of its priority's size, and count the bytes. */
 static void cee_ets_test_send(struct kunit *test, struct cee_ets *ets, struct cee_config *cfg,
 			      u8 eligible, const unsigned int *size, int n, u64 *bytes)
 {
@@ -57,7 +57,7 @@ static void cee_ets_test_strict(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cee_ets_next(&ets, cfg, BIT(7) | BIT(1)), 1);
 }
 
-/* Whatever the sizes: 1 : 2 : 5, and no more than a round and a packet beside it. */
+/* Whatever the sizes, shares are 1 : 2 : 5, off by no more than two rounds. */
 static void cee_ets_test_weights(struct kunit *test)
 {
 	static const u8 weights[CEE_PRIOS] = { 1, 2, 5, 1, 1, 1, 1, 1 };
@@ -84,7 +84,7 @@ static void cee_ets_test_weights(struct kunit *test)
 	}
 }
 
-/* A share that is not used goes to the others, and does not come back as a burst. */
+/* An unused share goes to the other priorities, and does not come back as a burst. */
 static void cee_ets_test_unused(struct kunit *test)
 {
 	static const u8 weights[CEE_PRIOS] = { 1, 3, 1, 1, 1, 1, 1, 1 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: how a packet gets into its queue, whether the host enqueues it or the port pulls
- * it from its switch: cut, queued, sampled; or dropped by the watchdog.
+ * sch_cee: how a packet gets into its queue, whether the host enqueues it or the port pulls it
+ * from its switch: it is segmented, queued and sampled by QCN; or dropped by the watchdog.
  *
- * Context.  All of it is under the qdisc's root lock.
+ * Context.  All functions run under the qdisc's root lock.
  */
 #include <linux/random.h>
 #include <net/gso.h>
@@ -13,7 +13,7 @@
 #include "sch_cee.h"
 
 /**
- * cee_unblock() - a priority may send, or has nothing that waits
+ * cee_unblock() - a priority may send, or has no packet that waits
  * @q:		qdisc
  * @prio:	priority
  *
@@ -26,13 +26,13 @@ void cee_unblock(struct cee_sched *q, unsigned int prio)
 }
 
 /**
- * cee_queue_paused() - look at the peer's pause before a queue is used
+ * cee_queue_paused() - update a queue's pause state before the queue is used
  * @q:		qdisc
  * @prio:	priority
  * @now:	ktime_get_ns()
  *
  * Context: the root lock.
- * Return: whether it pauses the priority.
+ * Return: whether the peer pauses the priority.
  */
 bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
 {
@@ -46,8 +46,8 @@ bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
 		queue->held = waits;
 	}
 	/*
-	 * Packets that wait are watched until one may leave (cee_may_send()): a peer that says
-	 * XON and XOFF in one breath has not let any go.
+	 * The watchdog's time runs until a packet that waits may leave (cee_may_send()): a
+	 * peer that sends XON and XOFF in quick succession has not let any packet leave.
 	 */
 	if (!waits && (!paused || !(q->storm & BIT(prio))))
 		cee_unblock(q, prio);
@@ -62,7 +62,7 @@ bool cee_queue_paused(struct cee_sched *q, unsigned int prio, u64 now)
 	return paused;
 }
 
-/* Bytes that wait in a priority, here and in the switch that this is a port of. */
+/* Bytes that wait in a priority, here and in the switch that this port belongs to. */
 static u32 cee_depth(const struct cee_sched *q, unsigned int prio)
 {
 	struct cee_source *src = rcu_dereference_bh(q->port->source);
@@ -71,8 +71,9 @@ static u32 cee_depth(const struct cee_sched *q, unsigned int prio)
 }
 
 /*
- * What a packet finds decides here whether it is marked; it is when it leaves.  A packet that
- * waits is not written to, for cee_bill.c, and NP-ECN asks what has held it until then.
+ * Whether a packet is marked depends on the queue that it finds, but the mark is set when it
+ * leaves: cee_bill.c needs that no waiting packet is written to, and NP-ECN depends on whether
+ * a pause holds the packet until then.
  */
 static void cee_mark(const struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
 		     unsigned int prio)
@@ -80,7 +81,7 @@ static void cee_mark(const struct cee_sched *q, const struct cee_config *cfg, st
 	cee_cb(skb)->mark = cee_ecn_due(&cfg->prio[prio], cee_depth(q, prio), get_random_u32());
 }
 
-/* A number for its flow: of what a CNM would quote if that is to be found again. */
+/* Hash of a packet's flow; with a limiter, over what a CNM would quote, to find it again. */
 static u16 cee_flow_of(struct cee_sched *q, const struct cee_config *cfg, struct sk_buff *skb,
 		       unsigned int prio)
 {
@@ -117,7 +118,7 @@ static void cee_sample_queue(struct Qdisc *sch, const struct cee_config *cfg,
 }
 
 /**
- * cee_accept() - queue a packet that somebody answers for
+ * cee_accept() - queue a packet that has been admitted
  * @sch:	qdisc
  * @cfg:	options
  * @skb:	packet, with its control block
@@ -135,13 +136,13 @@ void cee_accept(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff 
 }
 
 /**
- * cee_storm_drops() - does the watchdog drop what comes for a priority?
+ * cee_storm_drops() - does the watchdog drop new packets of a priority?
  * @q:		qdisc
  * @cfg:	options
  * @prio:	priority
  *
  * Context: the root lock.
- * Return: it does.
+ * Return: whether it does.
  */
 bool cee_storm_drops(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio)
 {
@@ -150,12 +151,12 @@ bool cee_storm_drops(struct cee_sched *q, const struct cee_config *cfg, unsigned
 }
 
 /**
- * cee_segments() - the packets that a GSO packet stands for
+ * cee_segments() - segment a GSO packet
  * @q:		qdisc
- * @skb:	GSO packet; it stays the caller's
+ * @skb:	GSO packet; the caller still owns it
  *
  * Context: the root lock.
- * Return: a list, or NULL if it cannot be cut.
+ * Return: a list of segments, or NULL if it cannot be segmented.
  */
 struct sk_buff *cee_segments(struct cee_sched *q, struct sk_buff *skb)
 {
@@ -169,7 +170,7 @@ struct sk_buff *cee_segments(struct cee_sched *q, struct sk_buff *skb)
 }
 
 /**
- * cee_single() - a packet has a length of its own, not its GSO packet's or that of before
+ * cee_single() - set up list pointer, length and segment count of a single packet
  * @skb:	packet
  */
 void cee_single(struct sk_buff *skb)

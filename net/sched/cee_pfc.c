@@ -4,29 +4,29 @@
  * 802.3, annex 31B).
  *
  *	destination 01:80:c2:00:00:01, EtherType 0x8808
- *	operation   0x0101 (PFC): 16 bits, of them the lower 8 say which priorities, and
- *			8 times, one each
+ *	operation   0x0101 (PFC): 16 bits, the lower 8 of which are a mask of priorities, and
+ *			8 times, one for each priority
  *		    0x0001 (802.3x): one time, for all
  *	padded to 60 bytes.  A time is in units of 512 bits of this link; 0 ends the pause.
  *
- * How they are seen.  A NIC may keep them to itself, and obey or not (dcbnl; then the
- * port leaves those priorities to it).  What drivers, netwire and veth hand up is seen by
- * a packet handler of the device for all protocols: a handler for this one would come
- * after a bridge, which throws these frames away.  Such a handler sees each frame that
- * is received, and looks at its EtherType only; what is sent passes it by
+ * Reception.  A NIC may keep pause frames to itself, and obey them or not (dcbnl; then the
+ * port leaves those priorities to it).  Pause frames that drivers, netwire and veth pass up
+ * are seen by a packet handler of the device for all protocols: a handler for this
+ * EtherType would run after a bridge, which drops these frames.  The handler sees each
+ * received frame, and looks at its EtherType only; frames that are sent bypass it
  * (ignore_outgoing).  The frame goes on to the stack, which has no use for it.
  *
- * How they are sent.  By the dequeue of the port that they leave by, before anything
- * else.  dev_direct_xmit() or the driver's own function would need that port's transmit
- * lock, inside of another port's root lock, which is the wrong order for devices that
- * are stacked; and where the transmitter is busy, which is when it matters, both refuse,
- * and only dequeue is told when it is free again.  So a pause frame waits for the frame
- * on the wire, and no longer.
+ * Transmission.  A pause frame is sent by the dequeue of the port that it leaves by, before
+ * anything else.  dev_direct_xmit() or the driver's own function would need that port's
+ * transmit lock, inside of another port's root lock, which is the wrong order for stacked
+ * devices; and while the transmitter is busy, which is when pause frames matter, both
+ * refuse, and only the qdisc is woken when it is free again.  So a pause frame waits for
+ * the frame on the wire, and no longer.
  *
- * Context.  Reception is in softirq, of any processor, and takes @pause_lock alone; the
- * dequeue reads one time per priority without it.  Options are read under RCU.  The
- * handler may still run when the port was removed, until a grace period has passed; the
- * port's memory lasts as long.
+ * Context.  Reception is in softirqs of any processor, and takes @pause_lock alone; the
+ * dequeue reads the end of each priority's pause without it.  Options are read under RCU.
+ * The handler may still run after the port was removed, until a grace period has passed;
+ * the port's memory lasts as long.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_ether.h>
@@ -40,8 +40,8 @@
 /**
  * struct cee_frame - what follows the Ethernet header of a pause frame
  * @op:		CEE_OP_PFC or CEE_OP_PAUSE
- * @mask:	which priorities; of CEE_OP_PAUSE the time
- * @quanta:	of each priority
+ * @mask:	mask of priorities; with CEE_OP_PAUSE the time
+ * @quanta:	time of each priority, in quanta
  */
 struct cee_frame {
 	__be16	op;
@@ -76,13 +76,13 @@ static struct sk_buff *cee_frame_new(const struct net_device *dev, struct cee_fr
 }
 
 /**
- * cee_pfc_frame() - make a pause frame by priority
+ * cee_pfc_frame() - make a PFC frame
  * @dev:	device that will send it
- * @mask:	priorities that it speaks of
- * @xoff:	those of them that are to pause; the others may go on
- * @quanta:	for how long
+ * @mask:	priorities that the frame addresses
+ * @xoff:	those of @mask that are to pause; the others may resume
+ * @quanta:	duration of the pause
  *
- * Return: NULL without memory.
+ * Return: the frame, or NULL without memory.
  */
 struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u16 quanta)
 {
@@ -101,11 +101,11 @@ struct sk_buff *cee_pfc_frame(const struct net_device *dev, u8 mask, u8 xoff, u1
 }
 
 /**
- * cee_pause_frame() - make a pause frame of 802.3x
+ * cee_pause_frame() - make an 802.3x pause frame
  * @dev:	device that will send it
- * @quanta:	for how long all is to pause; 0 ends that
+ * @quanta:	duration of the pause of the whole link; 0 ends a pause
  *
- * Return: NULL without memory.
+ * Return: the frame, or NULL without memory.
  */
 struct sk_buff *cee_pause_frame(const struct net_device *dev, u16 quanta)
 {
@@ -119,7 +119,7 @@ struct sk_buff *cee_pause_frame(const struct net_device *dev, u16 quanta)
 	return skb;
 }
 
-/* Read one.  Return: the priorities that it speaks of, or -EINVAL. */
+/* Parse a pause frame.  Return: mask of the priorities that it addresses, or -EINVAL. */
 static int cee_pfc_parse(const struct cee_frame *f, unsigned int len, u16 quanta[CEE_PRIOS])
 {
 	int i;
@@ -136,8 +136,8 @@ static int cee_pfc_parse(const struct cee_frame *f, unsigned int len, u16 quanta
 	return ntohs(f->mask) & U8_MAX;
 }
 
-/* Is it from the other end of the link?  No bridge passes on that address.  802.3x would
- * allow the device's own as well, but that is what any host can send to any other.
+/* Is it from the other end of the link?  No bridge forwards that address.  802.3x would
+ * allow the device's own address as well, but any host can send to that.
  */
 static bool cee_pfc_from_peer(const struct sk_buff *skb)
 {
@@ -146,11 +146,11 @@ static bool cee_pfc_from_peer(const struct sk_buff *skb)
 }
 
 /**
- * cee_pfc_paused_ns() - for how long a priority was paused
- * @p:		of the priority; under the lock
+ * cee_pfc_paused_ns() - for how long a priority has been paused
+ * @p:		pauses of the priority; under the lock
  * @now:	ktime_get_ns()
  *
- * Return: ns, of all pauses so far, the one that lasts included.
+ * Return: ns, the sum of all pauses so far, including a current one.
  */
 u64 cee_pfc_paused_ns(const struct cee_pause *p, u64 now)
 {
@@ -159,7 +159,7 @@ u64 cee_pfc_paused_ns(const struct cee_pause *p, u64 now)
 	return p->total + (p->until && end > p->since ? end - p->since : 0);
 }
 
-/* Return: whether that ends a pause. */
+/* Set or end a pause.  Return: whether a pause was ended. */
 static bool cee_pause_set(struct cee_pause *p, u64 now, u64 duration)
 {
 	bool lasts = p->until > now;
@@ -192,7 +192,7 @@ static bool cee_pfc_obey(struct cee_port *port, const struct cee_config *cfg, u8
 	return resumed;
 }
 
-/* PFC is for lossless priorities, 802.3x knows no difference. */
+/* PFC applies to lossless priorities only, an 802.3x pause to all. */
 static void cee_pfc_take(struct cee_port *port, const struct cee_config *cfg,
 			 const struct sk_buff *skb)
 {
@@ -224,9 +224,9 @@ static void cee_pfc_take(struct cee_port *port, const struct cee_config *cfg,
  * @pt:		its handler
  * @orig_dev:	the same device
  *
- * Notes the PCP of frames where the port classifies by that: a bridge will take the tag
- * off, see cee_classify.c.  The receive path holds the packet too, and waits for us: it
- * is nobody else's, for taps take clones.
+ * On a port that classifies by PCP, saves the PCP in skb->priority, since a bridge will
+ * remove the tag (cee_classify.c).  The packet may be written to: besides us only the
+ * receive path holds it, and waits for the handler; taps take clones.
  *
  * Context: softirq, RCU.
  * Return: NET_RX_SUCCESS.
@@ -263,7 +263,7 @@ bool cee_pfc_paused(const struct cee_port *port, unsigned int prio, u64 now)
 }
 
 /**
- * cee_pfc_forget() - the link is down, or pauses are obeyed no longer
+ * cee_pfc_forget() - end pauses, since the link is down or they are no longer obeyed
  * @port:	port
  * @mask:	priorities
  */
@@ -283,13 +283,14 @@ void cee_pfc_forget(struct cee_port *port, u8 mask)
 }
 
 /**
- * cee_kick() - have a port's dequeue run
+ * cee_kick() - schedule the dequeue of a port
  * @port:	port
  *
- * As a driver does whose transmitter is free again; it will, for queues that are stopped.
- * Whoever runs first does what is due.
+ * Schedules all transmit queues, as a driver does whose transmitter is free again.  Queues
+ * that the driver has stopped are skipped, since waking them runs their qdiscs.  The first
+ * qdisc that runs sends the control frames that are due.
  *
- * Context: RCU, bottom halves are off; the caller may hold a root lock, even the port's.
+ * Context: RCU, bottom halves are off; the caller may hold a root lock, even this port's.
  */
 void cee_kick(const struct cee_port *port)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: pause frames to the byte (IEEE 802.3, 31B; 802.1Qbb), and what is none.
+ * KUnit: pause frames to the byte (IEEE 802.3, 31B; 802.1Qbb), and malformed ones.
  */
 #include <kunit/test.h>
 #include "cee_pfc.c"
@@ -18,7 +18,7 @@ static void cee_pfc_test_frame(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->dev_addr = addr;
 	dev->hard_header_len = ETH_HLEN;
-	/* 3 pauses, 1 may go on */
+	/* Priority 3 pauses, priority 1 may resume. */
 	skb = cee_pfc_frame(dev, BIT(3) | BIT(1), BIT(3) | BIT(6), 0x1234);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	KUNIT_EXPECT_EQ(test, skb->len, ETH_ZLEN);
@@ -37,7 +37,7 @@ static void cee_pfc_test_parse(struct kunit *test)
 
 	for (i = 0; i < CEE_PRIOS; i++)
 		f.quanta[i] = htons(1000 * i);
-	/* The upper half of the mask is reserved, and ignored. */
+	/* The upper half of the mask is reserved and ignored. */
 	KUNIT_EXPECT_EQ(test, cee_pfc_parse(&f, 46, quanta), 0x81);
 	for (i = 0; i < CEE_PRIOS; i++)
 		KUNIT_EXPECT_EQ(test, quanta[i], 1000 * i);
@@ -62,13 +62,13 @@ static void cee_pfc_test_time(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 1000, 500));
 	KUNIT_EXPECT_EQ(test, cee_pfc_paused_ns(&p, 1200), 200);
 	KUNIT_EXPECT_EQ(test, cee_pfc_paused_ns(&p, 9000), 500);
-	/* Said again before it ends: one pause, no time twice */
+	/* XOFF repeated before the pause ends: one pause, no time counted twice */
 	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 1400, 500));
 	KUNIT_EXPECT_EQ(test, p.begun, 1);
 	KUNIT_EXPECT_EQ(test, cee_pfc_paused_ns(&p, 1500), 500);
 	KUNIT_EXPECT_TRUE(test, cee_pause_set(&p, 1600, 0));
 	KUNIT_EXPECT_EQ(test, cee_pfc_paused_ns(&p, 5000), 600);
-	/* An XON that ends nothing wakes nobody. */
+	/* An XON without a pause does not schedule the dequeue. */
 	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 1700, 0));
 	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 2000, 100));
 	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 3000, 0));

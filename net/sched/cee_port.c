@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: ports, their buffers, and which of them a packet has come in by.
+ * sch_cee: ports, their buffers, and which port a packet has come in by.
  *
- * A port is a device with sch_cee, whatever the number of its qdiscs: below mq they
- * share it.  Ports of a namespace share a buffer, as those of a switch chip do, be they
- * ports of a bridge, of several, or of a router; a name for the domain splits them.
+ * A port is a device with sch_cee, whatever the number of its qdiscs: below mq they share
+ * it.  Ports of a namespace share a buffer, as those of a switch chip do, whether they are
+ * ports of one bridge, of several, or of a router; a domain name splits them.
  *
- * Which port?  skb->skb_iif is the last device that has received a packet on its way up:
- * the port; or a VLAN device, a bond, a bridge (when it is routed from there) above it.
- * So if the device is no port, it is all the ports below it.  One is the usual case.
- * Where there are several (a bond's) any of them may have received it, and it is charged
- * to all: that pauses early rather than late.  A set of ports is looked up once for each
- * such device, and forgotten whenever a port comes or goes or devices are stacked
- * otherwise.  What comes in by no port is an empty set.
+ * Ingress port.  skb->skb_iif is the last device that has received a packet on its way up:
+ * the port; or a VLAN device, a bond, or a bridge (if the packet is routed from there)
+ * above it.  So if that device is no port, it stands for all the ports below it, usually
+ * one.  Where there are several (below a bond), any of them may have received the packet,
+ * and it is charged to all: peers are then paused early rather than late.  A set of ports
+ * is looked up once for each such device, and all sets are flushed whenever a port is added
+ * or removed or the stacking of devices changes.  A packet that came in by no port has an
+ * empty set.
  *
- * Hardware that does PFC by itself (dcbnl) is left to it, for those priorities: its driver
- * may not let frames of ours pass, and shows none that it receives.  Asked for when the
- * options are set.
+ * Hardware that does PFC by itself (dcbnl) handles those priorities alone: its driver may
+ * not pass pause frames from us, and hides those that it receives.  The driver is asked
+ * when the options are set.
  *
- * Teardown, when a port's last qdisc goes (under RTNL, before its device does):
+ * Teardown, when a port's last qdisc is deleted (under RTNL, before its device is):
  *
- *  - cee_ports_lock: the port is in no table any more, and every set is dropped.  Nobody
- *    finds it any more but packets that are charged and softirqs that run.
  *  - The packet handler is taken off the device's list.
- *  - cee_account_stop(): marked dead under the domain's lock; the timer is cancelled.
- *  - Softirqs that run: the handler's port, a cee_kick() that has just seen it alive.  They
- *    are RCU readers; the device and our memory last until a grace period has passed.
- *  - Packets in queues of other ports: they hold sets, and these the port's memory, and
- *    that its domain's.  They touch the account alone.
+ *  - cee_ports_lock: the port is removed from the table, and every set is dropped.  From
+ *    then on only packets that are charged and softirqs that already run can reach it.
+ *  - cee_account_stop(): the port is marked dead under the domain's lock; the timer is
+ *    cancelled.
+ *  - Softirqs that still run may use the port, in its handler or in a cee_kick() that has
+ *    just seen it alive.  They are RCU readers; the device and our memory last until a
+ *    grace period has passed.
+ *  - Packets in queues of other ports: they hold sets, which hold the port's memory, which
+ *    holds its domain's.  They touch the account alone.
  *
- * Unloading waits for the handlers that run (synchronize_net); no callback is ours.
+ * Unloading waits for running handlers (synchronize_net); this module has no RCU callbacks.
  *
  * Not here: ports of one switch in several namespaces.
  */
@@ -50,11 +53,11 @@ static DEFINE_SPINLOCK(cee_ports_lock);
 static LIST_HEAD(cee_domains);
 
 /**
- * cee_port_find() - the port that a device is
+ * cee_port_find() - find the port of a device
  * @dev:	device
  *
  * Context: RTNL, or RCU.
- * Return: NULL if it is none.
+ * Return: NULL if the device is no port.
  */
 struct cee_port *cee_port_find(const struct net_device *dev)
 {
@@ -89,12 +92,12 @@ static void cee_port_put(struct cee_port *port)
 }
 
 /**
- * cee_control_add() - have a message leave before all queues of a port
+ * cee_control_add() - send a message before all queues of a port
  * @port:	port; the caller has a reference
- * @skb:	message, given up
+ * @skb:	message, consumed
  *
  * Context: bottom halves are off, RCU; the caller may hold a root lock.
- * Return: false if too many wait already, or the port has gone.
+ * Return: false if too many wait already, or the port is dead.
  */
 bool cee_control_add(struct cee_port *port, struct sk_buff *skb)
 {
@@ -107,7 +110,7 @@ bool cee_control_add(struct cee_port *port, struct sk_buff *skb)
 	return true;
 }
 
-/* Reaction points where the options want some.  Context: RTNL. */
+/* Allocate reaction points where the options need them.  Context: RTNL. */
 static int cee_port_react(struct cee_port *port, const struct cee_config *cfg)
 {
 	struct cee_reaction *r;
@@ -119,13 +122,13 @@ static int cee_port_react(struct cee_port *port, const struct cee_config *cfg)
 		r = cee_reaction_new();
 		if (!r)
 			return -ENOMEM;
-		/* Receivers and dumps that find it find it zeroed. */
+		/* Receivers and dumps that find it must see it initialised. */
 		smp_store_release(&port->reaction[i], r);
 	}
 	return 0;
 }
 
-/* Rates that were asked for by other options hold no longer. */
+/* Clear rate limits that the new options do not permit or that another kind of limiter has set. */
 static void cee_port_unlimit(struct cee_port *port, const struct cee_config *old,
 			     const struct cee_config *cfg)
 {
@@ -138,7 +141,7 @@ static void cee_port_unlimit(struct cee_port *port, const struct cee_config *old
 }
 
 /**
- * cee_set_put() - give back what cee_set_get() gave
+ * cee_set_put() - drop a reference to a set
  * @set:	set
  */
 void cee_set_put(struct cee_set *set)
@@ -152,7 +155,7 @@ void cee_set_put(struct cee_set *set)
 	kfree_rcu(set, rcu);
 }
 
-/* Forget which ports devices stand for. */
+/* Flush the cache of which ports a device stands for. */
 static void cee_sets_flush(void)
 {
 	struct hlist_node *next;
@@ -167,7 +170,7 @@ static void cee_sets_flush(void)
 	spin_unlock_bh(&cee_ports_lock);
 }
 
-/* What cee_below() looks for: the ports below a device, the first @room of them. */
+/* State of the walk by cee_below(): the ports below a device, the first @room of which are kept. */
 struct cee_walk {
 	const struct net *net;
 	struct cee_set *set;
@@ -175,7 +178,7 @@ struct cee_walk {
 	unsigned int n;
 };
 
-/* Several VLANs may lead to one port. */
+/* A port may be found several times, by several VLAN devices. */
 static bool cee_walk_has(const struct cee_walk *walk, const struct cee_port *port)
 {
 	unsigned int i;
@@ -191,7 +194,7 @@ static int cee_below(struct net_device *lower, struct netdev_nested_priv *priv)
 	struct cee_port *port = cee_port_find(lower);
 	struct cee_walk *walk = priv->data;
 
-	/* A device of a container may stand on one of the host's, whose ports are its own. */
+		/* A container's device may stack on one of the host; that port is the host's. */
 	if (!port || !net_eq(dev_net(lower), walk->net) || cee_walk_has(walk, port))
 		return 0;
 	if (walk->n < walk->room) {
@@ -202,7 +205,7 @@ static int cee_below(struct net_device *lower, struct netdev_nested_priv *priv)
 	return 0;
 }
 
-/* Count the ports that a device stands for, and note the first @room of them. */
+/* Count the ports that a device stands for, and store the first @room of them. */
 static unsigned int cee_find_below(struct net_device *dev, struct cee_set *set, unsigned int room)
 {
 	struct cee_walk walk = { .net = dev_net(dev), .set = set, .room = room };
@@ -214,7 +217,7 @@ static unsigned int cee_find_below(struct net_device *dev, struct cee_set *set, 
 	return walk.n;
 }
 
-/* Context: cee_ports_lock, which keeps the ports as they are; RCU, the devices. */
+/* Context: cee_ports_lock, which protects the ports; RCU, which protects the devices. */
 static struct cee_set *cee_set_new(struct net *net, int ifindex)
 {
 	struct net_device *dev = dev_get_by_index_rcu(net, ifindex);
@@ -226,7 +229,7 @@ static struct cee_set *cee_set_new(struct net *net, int ifindex)
 	set->net = net;
 	set->ifindex = ifindex;
 	refcount_set(&set->ref, 1);
-	/* A device may have been put below meanwhile, which will flush this. */
+		/* A device may have been stacked meanwhile; that will flush this set. */
 	set->n = dev ? min(n, cee_find_below(dev, set, n)) : 0;
 	hash_add_rcu(cee_sets, &set->node, ifindex);
 	return set;
@@ -245,11 +248,11 @@ static struct cee_set *cee_set_find(const struct net *net, int ifindex)
 
 /**
  * cee_set_get() - the ports that a packet may have come in by
- * @out:	device that it leaves by
- * @ifindex:	its skb_iif
+ * @out:	device that the packet leaves by
+ * @ifindex:	skb_iif of the packet
  *
  * Context: bottom halves are off; the caller may hold a root lock.
- * Return: a set, maybe empty, for cee_set_put(); or NULL without memory.
+ * Return: a set, possibly empty, to be released by cee_set_put(); or NULL without memory.
  */
 struct cee_set *cee_set_get(struct net_device *out, int ifindex)
 {
@@ -275,7 +278,7 @@ out:
  * @dev:	device
  *
  * Context: RTNL.
- * Return: bytes per second; 0 if it does not say.
+ * Return: bytes per second; 0 if the device reports none.
  */
 u64 cee_port_speed(struct net_device *dev)
 {
@@ -325,14 +328,14 @@ static struct cee_domain *cee_domain_get(const struct net *net, const char *name
 	return d;
 }
 
-/* The last registered port takes the domain out of the list, whoever holds its memory. */
+/* The last registered port takes the domain off the list, whatever holds its memory. */
 static void cee_domain_unlist(struct cee_domain *d)
 {
 	if (!d->ports)
 		list_del(&d->node);
 }
 
-/* What the domain has left for a port that has @own bytes of headroom now. */
+/* Bytes that the domain has left for a port that has reserved @own bytes so far. */
 static u64 cee_domain_room(struct cee_domain *d, const struct cee_config *cfg, u32 own)
 {
 	u64 buffer = cfg->buffer ?: d->buffer;
@@ -341,7 +344,7 @@ static u64 cee_domain_room(struct cee_domain *d, const struct cee_config *cfg, u
 	return buffer > others ? buffer - others : 0;
 }
 
-/* 802.1Q: no link has both kinds of pause. */
+/* 802.1Q: a link must not use both kinds of pause. */
 static int cee_port_check_pause(struct net_device *dev, const struct cee_config *cfg,
 				struct netlink_ext_ack *extack)
 {
@@ -365,8 +368,8 @@ static int cee_is_foreign(struct net_device *upper, struct netdev_nested_priv *p
 }
 
 /*
- * Does a device of another namespace stand on a port?  What it sends says by which device
- * of that namespace it came in, a number that means another one here.
+ * Is a device of another namespace stacked on the port?  Then skb_iif of what it sends is
+ * an index of a device of that namespace, and would name the wrong device here.
  */
 static void cee_port_look_up(struct cee_port *port)
 {
@@ -395,10 +398,10 @@ static void cee_port_register(struct cee_port *port)
 }
 
 /**
- * cee_port_add() - make a port of a device
- * @dev:	device that is none
- * @cfg:	options, parsed; the port's on success
- * @extack:	what is wrong
+ * cee_port_add() - make a device a port
+ * @dev:	device that is no port yet
+ * @cfg:	options, parsed; owned by the port on success
+ * @extack:	set on error
  *
  * Context: RTNL.
  * Return: port or an error.
@@ -448,10 +451,10 @@ free:
 }
 
 /**
- * cee_port_configure() - give a port other options
+ * cee_port_configure() - change the options of a port
  * @port:	port
- * @cfg:	options, parsed; the port's on success
- * @extack:	what is wrong
+ * @cfg:	new options, parsed; owned by the port on success
+ * @extack:	set on error
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -477,9 +480,9 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 		return err;
 	cee_port_unlimit(port, old, cfg);
 	cee_port_say_hardware(port, cfg, extack);
-	/* Pauses that are not obeyed any more, and queues that wait by former options. */
+	/* Priorities whose pauses are no longer obeyed; their queues are kicked below. */
 	forgotten = cfg->trust ? (old->lossless & ~cfg->lossless) | port->hardware : U8_MAX;
-	/* This frees the former options. */
+	/* This frees the old options. */
 	cee_account_apply(port, cfg);
 	cee_pfc_forget(port, forgotten);
 	rcu_read_lock_bh();
@@ -489,7 +492,7 @@ int cee_port_configure(struct cee_port *port, struct cee_config *cfg,
 }
 
 /**
- * cee_port_remove() - the last qdisc of a port is gone
+ * cee_port_remove() - the last qdisc of a port has been deleted
  * @port:	port
  *
  * Context: RTNL.
@@ -508,7 +511,7 @@ void cee_port_remove(struct cee_port *port)
 	cee_port_put(port);
 }
 
-/* Headroom and quanta follow from MTU and speed; and the driver may do PFC now, or no more. */
+/* MTU and speed determine headroom and quanta; the driver may also have switched PFC on or off. */
 static void cee_port_follow(struct net_device *dev)
 {
 	struct cee_port *port = cee_port_find(dev);
@@ -526,7 +529,7 @@ static void cee_port_follow(struct net_device *dev)
 	cee_account_apply(port, cfg);
 }
 
-/* What a peer has said is void when it is gone, and what was to be said to it. */
+/* The link is gone: drop the peer's pauses, the rates it asked for and the messages for it. */
 static void cee_port_void(struct cee_port *port)
 {
 	int i;
@@ -586,7 +589,7 @@ static struct notifier_block cee_notifier = {
 };
 
 /**
- * cee_port_init() - the module is loaded
+ * cee_port_init() - called when the module is loaded
  *
  * Return: 0 or an error.
  */
@@ -596,7 +599,7 @@ int cee_port_init(void)
 }
 
 /**
- * cee_port_exit() - the module is unloaded; there is no qdisc any more
+ * cee_port_exit() - called when the module is unloaded; no qdisc is left
  */
 void cee_port_exit(void)
 {

@@ -2,11 +2,11 @@
 /*
  * sch_cee: Quantized Congestion Notification (IEEE 802.1Qau; 802.1Q, clauses 30 to 33).
  *
- * cee_qcn_cp.c is the congestion point, cee_qcn_rp.c the reaction point; this is the frame
- * between them and what both are told by the port.
+ * cee_qcn_cp.c is the congestion point, cee_qcn_rp.c the reaction point; this file has the
+ * message between them, and what a port calls in both.
  *
- * Locks.  A congestion point is its qdisc's, under the root lock.  Reaction points are
- * their port's, under cee_reaction.lock, which is innermost.
+ * Locks.  A congestion point belongs to its qdisc and is under the root lock.  Reaction
+ * points belong to their port and are under cee_reaction.lock, which is innermost.
  */
 #ifndef _CEE_QCN_H
 #define _CEE_QCN_H
@@ -26,12 +26,12 @@ struct sk_buff;
 #define CEE_ETH_P_CNM	0x22e7
 #define CEE_ETH_P_CN	0x22e9	/* CN-tag: a flow identifier of 16 bits follows */
 
-#define CEE_CNM_MSDU	64	/* most that is quoted of a frame */
+#define CEE_CNM_MSDU	64	/* bytes that are quoted of a frame, at most */
 #define CEE_FB_MAX	63	/* six bits */
 #define CEE_FB_MASK	0x003f
 #define CEE_CNM_VERSION	0xf000
 
-/* Flows of a priority that a reaction point remembers to have sent, a power of two */
+/* Flows of a priority that a reaction point remembers as sent from here, a power of two */
 #define CEE_RP_SEEN	1024
 /* Rate limiters of a priority, a power of two */
 #define CEE_RP_LIMITERS	64
@@ -39,13 +39,13 @@ struct sk_buff;
 /**
  * struct cee_cnm - Congestion Notification Message, behind its EtherType
  * @feedback:	version (4 bits), reserved (6), quantized feedback (6)
- * @cpid:	which congestion point: MAC address of the port, 0, priority
- * @offset:	set point less length of the queue, in 64 bytes
- * @delta:	what the queue has grown since the last sample, in 64 bytes
- * @prio:	of the sampled frame, in the upper 3 bits
- * @dest:	MAC address that it goes to
+ * @cpid:	id of the congestion point: MAC address of the port, 0, priority
+ * @offset:	set point minus queue length, in 64 bytes
+ * @delta:	growth of the queue since the last sample, in 64 bytes
+ * @prio:	priority of the sampled frame, in the upper 3 bits
+ * @dest:	destination MAC address of the sampled frame
  * @len:	bytes of @msdu
- * @msdu:	begin of the frame, from its EtherType on, tags left out
+ * @msdu:	start of the frame, from its EtherType on, without tags
  */
 struct cee_cnm {
 	__be16	feedback;
@@ -61,8 +61,8 @@ struct cee_cnm {
 /**
  * struct cee_cp - congestion point of a queue
  * @left:	bytes until the next sample
- * @old:	length of the queue at the last one
- * @sent:	CNMs
+ * @old:	queue length at the last sample, bytes
+ * @sent:	CNMs sent
  * @unsent:	CNMs that could not be sent
  */
 struct cee_cp {
@@ -73,10 +73,10 @@ struct cee_cp {
 };
 
 /**
- * struct cee_sample - what a congestion point says of a frame
- * @fb:		quantized feedback, 1 to CEE_FB_MAX
- * @offset:	set point less length, bytes
- * @delta:	growth, bytes
+ * struct cee_sample - what a congestion point measures when it samples a frame
+ * @fb:		quantized feedback, 1 to CEE_FB_MAX, or 0 if there is no congestion
+ * @offset:	set point minus queue length, bytes
+ * @delta:	growth of the queue since the last sample, bytes
  */
 struct cee_sample {
 	u8	fb;
@@ -86,15 +86,15 @@ struct cee_sample {
 
 /**
  * struct cee_rp - a rate limiter
- * @rate:	bytes per second; 0: it limits nothing
- * @target:	rate that recovery leads to
- * @bytes:	until the byte counter's next stage
+ * @rate:	bytes per second; 0: no limit
+ * @target:	rate that recovery approaches
+ * @bytes:	bytes until the byte counter's next stage
  * @timer:	when the timer's next stage begins
- * @byte_stage:	of the byte counter
- * @time_stage:	of the timer
- * @debt:	bytes that it has sent ahead of its rate, times NSEC_PER_SEC
- * @at:		when @debt was that
- * @last:	when it last sent
+ * @byte_stage:	stage of the byte counter
+ * @time_stage:	stage of the timer
+ * @debt:	bytes that have been sent ahead of the rate, times NSEC_PER_SEC
+ * @at:		time at which @debt was last updated
+ * @last:	time of the last transmission
  */
 struct cee_rp {
 	u64	rate;
@@ -110,16 +110,16 @@ struct cee_rp {
 
 /**
  * struct cee_reaction - reaction points of a priority of a port
- * @rcu:	for kvfree_rcu(), which wants it at the front
- * @lock:	all of it but @seen
- * @active:	rate limiters with a rate; read by anyone
+ * @rcu:	for kvfree_rcu(), which needs it near the start
+ * @lock:	guards everything but @seen
+ * @active:	number of rate limiters with a rate; read without the lock
  * @received:	CNMs that were obeyed
- * @seen:	hash of the flow that was last sent, by hash; racy on purpose
- * @rp:		limiters, by hash; only the first if there is one for the priority
+ * @seen:	hashes of the flows that were last sent, indexed by hash; racy on purpose
+ * @rp:		limiters, indexed by hash; only the first if the priority has one limiter
  */
 struct cee_reaction {
 	struct rcu_head	rcu;
-	/* Innermost; never with another of ours. */
+	/* Innermost; never held with another lock of sch_cee. */
 	spinlock_t	lock;
 	u32		active;
 	u64		received;
@@ -127,7 +127,7 @@ struct cee_reaction {
 	struct cee_rp	rp[CEE_RP_LIMITERS];
 };
 
-/* 85 to 115 % of a number below 2^32, evenly */
+/* 85 to 115 % of a number below 2^32, uniformly distributed */
 static inline u64 cee_jitter(u64 mean)
 {
 	return mean - mean * 15 / 100 + ((mean * 30 / 100 * get_random_u32()) >> 32);

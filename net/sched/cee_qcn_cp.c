@@ -3,36 +3,37 @@
  * sch_cee: the congestion point of QCN (IEEE 802.1Qau; M. Alizadeh et al., "Data center
  * transport mechanisms", Allerton 2008; thesis of D. Crisan, sections 2.2.2.2 and 2.5.4).
  *
- * Sampling.  A queue looks at itself whenever some 150 KB have come, more often the more
+ * Sampling.  A queue is sampled whenever some 150 KB have arrived, more often the more
  * congested it is, and with 15 % of jitter so that no flow of a regular pattern is spared:
  *
  *	Fb = (Qeq - q) - w (q - q of the last sample),  w = 2,  Fb >= -(2 w + 1) Qeq
  *
- * If Fb is negative, the source of the frame that has just come is sent a Congestion
- * Notification Message (CNM) with -Fb in 6 bits, and the first 64 bytes of the frame, by
- * which it knows the flow.  A queue that shrinks asks nobody to slow down.
+ * If Fb is negative, the source of the frame that has just arrived is sent a Congestion
+ * Notification Message (CNM) with -Fb in 6 bits, and the first 64 bytes of the frame, which
+ * identify the flow.  A queue that shrinks fast enough sends no message.
  *
- * The message leaves by the port where the frame came in, past all queues of that port.  It
- * keeps the frame's VLAN and, if it had one, its CN-tag, whose identifier is the source's.
- * What a port of this box did not receive, or one of several (a bridge that is routed from),
- * has no such port: it is counted, not told.
+ * The message leaves by the port where the frame came in, before all queues of that port.
+ * It keeps the frame's VLAN and, if it had one, its CN-tag, whose identifier is the
+ * source's.  A frame that no port of this box received, or one of several (a bridge that is
+ * routed from), has no such port: the message is counted as unsent.
  *
- * Bridge or router.  QCN is a protocol of layer 2, and a bridged frame's source address is
- * the one to tell.  A router has put its own there.  So a port with QCN remembers by which
- * MAC address each IP source address came in, and a router tells that one: the host if it is
- * a neighbour, else the router before.  It is not told further: there is no rule that would
- * stop a message between routers, which has no hop limit.  That router may limit the rate
- * of its port to here itself (cee_qcn_rp.c); then its queue grows, and it tells the next.
+ * Bridge or router.  QCN is a protocol of layer 2, and the message is sent to the source
+ * address of a bridged frame.  A routed frame has the router's own source address.  So a
+ * port with QCN remembers from which MAC address packets of each IP source came in, and a
+ * router sends the message to that address: the host if it is a neighbour, else the previous
+ * router.  The message goes no further: no rule would stop a message between routers, since
+ * it has no hop limit.  The previous router may limit the rate of its port to here itself
+ * (cee_qcn_rp.c); then its queue grows, and it notifies the next one upstream.
  *
- * What a stranger can make of it: a frame of some hundred bytes for each 15 KB that he
- * sends, to the station behind the port that they came by.
+ * Abuse.  An unknown host can cause one frame of some hundred bytes for each 15 KB that it
+ * sends, to the station behind the port by which its frames came in.
  *
  * Locks.  The congestion point is under its qdisc's root lock.  Addresses are learnt in
- * softirqs of any processor, each entry atomic; the port's queue of messages has its own
+ * softirqs of any processor, each entry atomically; the port's queue of messages has its own
  * lock.
  *
- * Not here: the defence modes of 802.1Q (use a priority that hosts outside do not have, and
- * trust no), and CN-tags of one's own.
+ * Not here: the defence modes of 802.1Q (use a priority that outside hosts do not have, and
+ * "trust no"), and CN-tags that we add ourselves.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -46,12 +47,12 @@
 
 #define CEE_CP_WEIGHT	2
 
-/* Bytes to the next sample, by the upper three bits of the feedback */
+/* Bytes until the next sample, by the upper three bits of the feedback */
 static const u32 cee_cp_interval[] = {
 	150000, 75000, 50000, 37500, 30000, 25000, 21500, 18500,
 };
 
-/* Return: -Fb in six bits, 0 if there is nothing to tell. */
+/* Return: -Fb in six bits, 0 if there is no congestion. */
 static u8 cee_cp_feedback(u32 depth, u32 old, u32 qeq)
 {
 	s64 most = (s64)qeq * (2 * CEE_CP_WEIGHT + 1);
@@ -61,15 +62,15 @@ static u8 cee_cp_feedback(u32 depth, u32 old, u32 qeq)
 }
 
 /**
- * cee_cp_sample() - a frame has been queued
+ * cee_cp_sample() - a frame has been queued; sample the queue if it is time
  * @cp:		congestion point
- * @len:	bytes of it
- * @depth:	bytes that wait, the frame included
- * @qeq:	how many should
- * @s:		what to tell its source
+ * @len:	bytes of the frame
+ * @depth:	bytes that wait, including the frame
+ * @qeq:	set point for @depth
+ * @s:		set to the sample
  *
  * Context: the root lock.
- * Return: true if its source is to be told.
+ * Return: true if the frame's source should be notified.
  */
 bool cee_cp_sample(struct cee_cp *cp, u32 len, u32 depth, u32 qeq, struct cee_sample *s)
 {
@@ -84,7 +85,7 @@ bool cee_cp_sample(struct cee_cp *cp, u32 len, u32 depth, u32 qeq, struct cee_sa
 	return s->fb;
 }
 
-/* A number for the IP source address.  Return: false if it is none of IP. */
+/* Hash the IP source address.  Return: false if the frame is not IP. */
 static bool cee_cp_source(const struct sk_buff *skb, u32 *hash)
 {
 	struct ipv6hdr ip6, *p6;
@@ -110,15 +111,15 @@ static bool cee_cp_source(const struct sk_buff *skb, u32 *hash)
 	return false;
 }
 
-/* A MAC address and, above it, what the index leaves of the hash */
+/* A MAC address and, above it, the bits of the hash that are not in the index */
 static u64 cee_heard_entry(const u8 *mac, u32 hash)
 {
 	return ether_addr_to_u64(mac) | (u64)(hash >> 16) << 48;
 }
 
 /**
- * cee_cp_hear() - note by which MAC address an IP source came in, for a router's messages
- * @port:	where
+ * cee_cp_hear() - learn from which MAC address an IP source came in, for a router's CNMs
+ * @port:	port that received the frame
  * @skb:	any frame
  *
  * Context: softirq.
@@ -137,7 +138,7 @@ void cee_cp_hear(struct cee_port *port, const struct sk_buff *skb)
 		atomic64_set(heard, entry);
 }
 
-/* Whom to tell of a frame that leaves by @dev?  Return: false if that is not known. */
+/* Find the MAC address to notify of a frame that leaves by @dev.  Return: false if unknown. */
 static bool cee_cp_whom(const struct cee_port *in, const struct net_device *dev,
 			const struct sk_buff *skb, u8 *mac)
 {
@@ -156,7 +157,7 @@ static bool cee_cp_whom(const struct cee_port *in, const struct net_device *dev,
 	return is_valid_ether_addr(mac);
 }
 
-/* The message keeps the VLAN: that of the frame, or of the VLAN device that received it. */
+/* The CNM has the frame's VLAN, or that of the VLAN device that received the frame. */
 static void cee_cnm_vlan(struct sk_buff *cnm, const struct net_device *dev,
 			 const struct sk_buff *skb)
 {
@@ -170,7 +171,7 @@ static void cee_cnm_vlan(struct sk_buff *cnm, const struct net_device *dev,
 		__vlan_hwaccel_put_tag(cnm, skb->vlan_proto, tci | skb_vlan_tag_get_id(skb));
 }
 
-/* 64 bytes are the unit, and 16 bits the room. */
+/* Bytes in units of 64, clamped to 16 bits */
 static __be16 cee_cnm_units(s64 bytes)
 {
 	return htons((u16)clamp_t(s64, div_s64(bytes, 64), S16_MIN, S16_MAX));
@@ -189,7 +190,7 @@ static void cee_cnm_fill(struct cee_cnm *c, const struct net_device *dev,
 	ether_addr_copy(c->dest, eth_hdr(skb)->h_dest);
 }
 
-/* Begin of the frame from its EtherType on; false if it has none to quote. */
+/* Quote the frame from its EtherType on.  Return: false if there is nothing to quote. */
 static bool cee_cnm_quote(struct sk_buff *cnm, struct cee_cnm *c, const struct sk_buff *skb,
 			  __be16 proto, int offset)
 {
@@ -204,7 +205,7 @@ static bool cee_cnm_quote(struct sk_buff *cnm, struct cee_cnm *c, const struct s
 	return !skb_copy_bits(skb, offset, to + sizeof(proto), len);
 }
 
-/* The message about a frame, to be sent by @in to @mac; NULL without memory. */
+/* Build the CNM about a frame, to be sent by @in to @mac.  Return: NULL without memory. */
 static struct sk_buff *cee_cnm_new(struct net_device *in, const u8 *mac,
 				   const struct net_device *dev, const struct sk_buff *skb,
 				   unsigned int prio, const struct cee_sample *s)
@@ -244,14 +245,14 @@ static struct sk_buff *cee_cnm_new(struct net_device *in, const u8 *mac,
 }
 
 /**
- * cee_cp_notify() - tell the source of a frame
+ * cee_cp_notify() - send a CNM to the source of a frame
  * @cp:		congestion point
  * @dev:	device that the frame is to leave by
  * @skb:	frame, its data at the Ethernet header
- * @prio:	its priority
- * @s:		what to tell
+ * @prio:	priority of the frame
+ * @s:		sample to report
  *
- * What a socket of this box sends is not told: no port received it.
+ * There is no CNM about frames of this box's own sockets: no port received them.
  *
  * Context: the root lock of @dev's qdisc, RCU.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: the feedback of a congestion point, when it looks, and what it writes.
+ * KUnit: a congestion point's feedback, when it samples, and what it writes into a CNM.
  */
 #include <kunit/test.h>
 #include "cee_qcn_cp.c"
@@ -11,21 +11,21 @@ static void cee_qcn_cp_test_feedback(struct kunit *test)
 {
 	const u32 qeq = CEE_QCN_TEST_QEQ;
 
-	/* At the set point, and below it, nothing; a queue that shrinks fast enough, too. */
+	/* No feedback at or below the set point, nor if a queue shrinks fast enough */
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(qeq, qeq, qeq), 0);
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(0, qeq, qeq), 0);
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(2 * qeq, 3 * qeq, qeq), 0);
-	/* It is still short, but grows: 26000 - 20000 - 2 x 13000 = -20000 of 130000 */
+	/* The queue is still short, but grows: 26000 - 20000 - 2 x 13000 = -20000 of 130000 */
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(20000, 7000, qeq), 20000 * 63 / 130000);
-	/* Long and steady: -26000 */
+	/* The queue is long and steady: -26000 of 130000 */
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(2 * qeq, 2 * qeq, qeq), 12);
-	/* The most, and no more */
+	/* Feedback is clamped to its maximum. */
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(2 * qeq, 0, qeq), 63);
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(U32_MAX, 0, qeq), 63);
 	KUNIT_EXPECT_EQ(test, cee_cp_feedback(U32_MAX, 0, U32_MAX), 25);
 }
 
-/* Bytes between two samples at a constant length */
+/* Bytes between two samples of a queue of constant length */
 static u32 cee_qcn_cp_test_gap(struct cee_cp *cp, u32 depth, struct cee_sample *s)
 {
 	u32 bytes = 0, old = cp->left;
@@ -55,7 +55,7 @@ static void cee_qcn_cp_test_interval(struct kunit *test)
 	KUNIT_EXPECT_LE(test, least, 140000);
 	KUNIT_EXPECT_LE(test, most, 172600);
 	KUNIT_EXPECT_GE(test, most, 160000);
-	/* Feedback 12 is in the second interval, of 75 KB. */
+	/* Feedback 12 selects the second interval, of 75 KB. */
 	cp.old = 2 * CEE_QCN_TEST_QEQ;
 	cp.left = 1;
 	KUNIT_EXPECT_TRUE(test, cee_cp_sample(&cp, 1500, 2 * CEE_QCN_TEST_QEQ,
@@ -74,7 +74,7 @@ static void cee_qcn_cp_test_units(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (s16)ntohs(cee_cnm_units(-26000)), -406);
 	KUNIT_EXPECT_EQ(test, (s16)ntohs(cee_cnm_units(U32_MAX)), S16_MAX);
 	KUNIT_EXPECT_EQ(test, (s16)ntohs(cee_cnm_units(-(s64)U32_MAX)), S16_MIN);
-	/* The PDU of 802.1Q, figure 33-2: 24 octets before what is quoted */
+	/* The PDU of 802.1Q, figure 33-2: 24 octets before the quoted frame */
 	KUNIT_EXPECT_EQ(test, sizeof(struct cee_cnm), 24);
 }
 

@@ -3,38 +3,39 @@
  * sch_cee: the reaction point of QCN (IEEE 802.1Qau, 802.1Q clause 32; thesis of D. Crisan,
  * table 2.1).
  *
- * A rate limiter comes into being by a message of a congestion point and goes when it has
+ * A rate limiter is created by a message of a congestion point and is removed when it has
  * recovered the speed of the port.  There is one for the priority, or 64 for its flows, by
  * hash.
  *
- *	message		the rate is cut by feedback / 128, by half at most.  What it was
- *			is the target, if a stage has passed since the last cut (else the
- *			older target holds: "extra fast recovery").  Both stages begin anew.
+ *	message		the rate is cut by feedback / 128, by half at most.  The old rate
+ *			becomes the target if a stage has passed since the last cut (else the
+ *			old target stays: "extra fast recovery").  Both stages restart at 0.
  *	150 KB sent	a stage of the byte counter
  *	15 ms passed	a stage of the timer; each with 15 % of jitter, and half as long
  *			from the sixth on
  *	at each stage	both at most 5: fast recovery, the target stays
  *			one beyond 5: the target rises by 5 Mb/s
- *			both beyond 5: by 50 Mb/s times how far
- *			then the rate goes half of the way to the target.
- *			A target ten times the rate after the first stage is too far: 1/8.
+ *			both beyond 5: by 50 Mb/s times how far the lower stage is beyond
+ *			then the rate moves half of the way to the target.
+ *			A target above ten times the rate at the first stage is cut to 1/8.
  *
- * The least rate is 5 Mb/s (qcn standard) or 100 kb/s (qcn thesis, table 2.1).  A limiter
- * whose flows were silent for a second is forgotten.
+ * The minimum rate is 5 Mb/s (qcn standard) or 100 kb/s (qcn thesis, table 2.1).  A limiter
+ * whose flows were silent for a second is removed.
  *
- * Time is not kept by timers: a limiter that is asked whether it may send first makes good
- * what has passed, and the qdisc's watchdog asks again when a packet or a stage is due.
- * What it has sent is a debt that shrinks at the rate, so that a new rate holds at once.
+ * Stages are not driven by timers: a limiter that is asked whether it may send first runs
+ * the stages that have passed, and the qdisc's watchdog asks again when a packet or a stage
+ * is due.  Bytes sent are a debt that shrinks at the rate, so a new rate takes effect at
+ * once.
  *
- * Whose message is it?  Anybody in the same layer 2 network can send one.  It is obeyed if
- * it is addressed to this device, well formed, and quotes a frame of a flow that was sent
- * from here lately: the last 1024 flows are remembered, by a hash with a secret key, so that
- * a forger must see or guess addresses and ports of a live flow.  "trust no" refuses all.
+ * Trust.  Any host in the same layer 2 network can send a message.  It is obeyed if it is
+ * addressed to this device, well formed, and quotes a frame of a flow that was sent from
+ * here lately: the last 1024 flows are remembered, by a hash with a secret key, so that a
+ * forger must see or guess addresses and ports of a live flow.  "trust no" ignores all.
  *
  * Locks.  cee_reaction.lock, taken in dequeue under a root lock, and in reception.
  *
- * Not here: CN-tags of one's own (the quoted frame tells the flow as well, and receivers
- * without QCN would not know them).
+ * Not here: CN-tags that we add ourselves (the quoted frame identifies the flow as well, and
+ * receivers without QCN would not know the tags).
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -50,22 +51,22 @@
 #define CEE_RP_AI		(5000000 / BITS_PER_BYTE)
 #define CEE_RP_HAI		(50000000 / BITS_PER_BYTE)
 #define CEE_RP_SILENCE		((u64)NSEC_PER_SEC)
-/* Late timers cost no throughput up to so many bytes. */
+/* Bytes of credit that a limiter may accumulate, so that late timers cost no throughput */
 #define CEE_RP_CREDIT		3000
 #define CEE_RP_FB_ONE		128
 
 /**
- * cee_rp_hash() - which flow a frame is of
+ * cee_rp_hash() - hash the flow of a frame
  * @net:	namespace
- * @data:	its network header
+ * @data:	network header of the frame
  * @proto:	EtherType
- * @len:	bytes of it
+ * @len:	bytes from the network header on
  *
- * By what a message quotes at most, so that the frame and its quote give the same number.
- * What has no ports is no flow that a stranger could not have caused or guessed: ARP, or the
- * answer to a ping.
+ * Reads no more bytes than a CNM quotes, so that a frame and its quote have the same hash.
+ * Packets without ports, such as ARP and ping replies, are not flows here: an unknown host
+ * could have caused or guessed them.
  *
- * Return: hash, or 0 if it has no ports.
+ * Return: hash, or 0 if the frame has no ports.
  */
 u32 cee_rp_hash(const struct net *net, const void *data, __be16 proto, int len)
 {
@@ -79,9 +80,9 @@ u32 cee_rp_hash(const struct net *net, const void *data, __be16 proto, int len)
 }
 
 /**
- * cee_reaction_new() - memory for the reaction points of a priority
+ * cee_reaction_new() - allocate the reaction points of a priority
  *
- * Return: NULL without memory.
+ * Return: reaction points, or NULL without memory.
  */
 struct cee_reaction *cee_reaction_new(void)
 {
@@ -93,7 +94,7 @@ struct cee_reaction *cee_reaction_new(void)
 }
 
 /**
- * cee_reaction_stop() - forget all rates
+ * cee_reaction_stop() - remove all rate limits
  * @r:		reaction points
  *
  * Context: any but hard interrupts.
@@ -129,7 +130,7 @@ static u64 cee_rp_step(const struct cee_rp *rp)
 	return max(rp->byte_stage, rp->time_stage) > CEE_RP_THRESHOLD ? CEE_RP_AI : 0;
 }
 
-/* @stage has just begun.  Return: false if the rate is @most, and limits nothing. */
+/* @stage has just begun.  Return: false if the rate has recovered to @most. */
 static bool cee_rp_increase(struct cee_rp *rp, u32 stage, u64 most)
 {
 	if (stage == 1 && rp->target > 10 * rp->rate)
@@ -137,12 +138,12 @@ static bool cee_rp_increase(struct cee_rp *rp, u32 stage, u64 most)
 	else
 		rp->target += cee_rp_step(rp);
 	rp->target = min(rp->target, most);
-	/* Rounded up, or it would never get there. */
+	/* Rounded up, or the rate would never reach the target. */
 	rp->rate = min((rp->rate + rp->target + 1) / 2, most);
 	return rp->rate < most;
 }
 
-/* A message has come. */
+/* Cut the rate: a CNM has arrived. */
 static void cee_rp_cut(struct cee_rp *rp, u8 fb, u64 least, u64 most, u64 now)
 {
 	u64 cut;
@@ -161,7 +162,7 @@ static void cee_rp_cut(struct cee_rp *rp, u8 fb, u64 least, u64 most, u64 now)
 	rp->rate = max(rp->rate - min(cut, rp->rate / 2), min(least, most));
 }
 
-/* The timer's stages up to now.  Return: false if the limiter is to go. */
+/* Run the timer's stages up to now.  Return: false if the limiter is to be removed. */
 static bool cee_rp_advance(struct cee_rp *rp, u64 most, u64 now)
 {
 	if (now > rp->last + CEE_RP_SILENCE)
@@ -175,7 +176,7 @@ static bool cee_rp_advance(struct cee_rp *rp, u64 most, u64 now)
 	return true;
 }
 
-/* What has been sent ahead of the rate, less what has been earned since. */
+/* Reduce the debt by what the rate has earned since the last update. */
 static void cee_rp_pay(struct cee_rp *rp, u64 now)
 {
 	s64 least = -(s64)CEE_RP_CREDIT * NSEC_PER_SEC;
@@ -199,7 +200,7 @@ static u64 cee_rp_due(struct cee_rp *rp, u64 now)
 	return min(now + DIV64_U64_ROUND_UP(rp->debt, rp->rate), rp->timer);
 }
 
-/* What the port sends when nothing holds it back. */
+/* Rate at which the port sends if no limiter slows it. */
 static u64 cee_port_rate(const struct cee_config *cfg)
 {
 	return cfg->rate ?: cfg->speed;
@@ -209,11 +210,11 @@ static u64 cee_port_rate(const struct cee_config *cfg)
  * cee_rp_wait() - may a packet leave?
  * @r:		reaction points of its priority
  * @cfg:	options of the port
- * @hash:	which of them
+ * @hash:	selects the limiter
  * @now:	ktime_get_ns()
  *
  * Context: dequeue.
- * Return: 0, or when to ask again.
+ * Return: 0 if it may, or when to ask again.
  */
 u64 cee_rp_wait(struct cee_reaction *r, const struct cee_config *cfg, u32 hash, u64 now)
 {
@@ -234,10 +235,10 @@ u64 cee_rp_wait(struct cee_reaction *r, const struct cee_config *cfg, u32 hash, 
 }
 
 /**
- * cee_rp_sent() - a packet leaves
+ * cee_rp_sent() - charge a packet that leaves to its limiter
  * @r:		reaction points of its priority
  * @cfg:	options of the port
- * @hash:	which of them
+ * @hash:	selects the limiter
  * @len:	bytes
  * @now:	ktime_get_ns()
  *
@@ -254,7 +255,7 @@ void cee_rp_sent(struct cee_reaction *r, const struct cee_config *cfg, u32 hash,
 		goto out;
 	len = min(len, cfg->frame);
 	cee_rp_pay(rp, now);
-	/* What a watchdog drains past the limiter is not paid for later. */
+	/* The cap: packets that the watchdog drains past the limiter build up no debt. */
 	rp->debt = min_t(s64, rp->debt + (s64)len * NSEC_PER_SEC,
 			 2 * (s64)cfg->frame * NSEC_PER_SEC);
 	rp->last = now;
@@ -272,9 +273,9 @@ out:
 /**
  * cee_rp_note() - remember that a flow is sent from here
  * @r:		reaction points of its priority
- * @skb:	frame of it
+ * @skb:	frame of the flow
  *
- * Return: its hash, 1 for all that are none.
+ * Return: hash of the flow, or 1 for a frame that belongs to no flow.
  */
 u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb)
 {
@@ -287,7 +288,7 @@ u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb)
 	proto = cee_cn_inner(skb, &offset, &flow);
 	if (offset < 0)
 		return 1;
-	/* What a message would quote, which need not be linear here. */
+	/* The bytes that a CNM would quote; they may be outside the linear part. */
 	len = min_t(int, (int)skb->len - offset, sizeof(buf));
 	data = len > 0 ? skb_header_pointer(skb, offset, len, buf) : NULL;
 	hash = data ? cee_rp_hash(dev_net(skb->dev), data, proto, len) : 0;
@@ -299,11 +300,11 @@ u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb)
 }
 
 /**
- * cee_rp_slowest() - what to show of the rate limiters
+ * cee_rp_slowest() - rate limiter statistics
  * @r:		reaction points
  * @active:	set to how many have a rate
  *
- * Return: bytes per second, 0 if there is none.
+ * Return: lowest rate, bytes per second; 0 if there is none.
  */
 u64 cee_rp_slowest(struct cee_reaction *r, u32 *active)
 {
@@ -319,7 +320,7 @@ u64 cee_rp_slowest(struct cee_reaction *r, u32 *active)
 	return rate;
 }
 
-/* A message, its length checked.  Return: NULL if it is malformed. */
+/* Read a CNM and check its length.  Return: NULL if it is malformed. */
 static const struct cee_cnm *cee_cnm_read(const struct sk_buff *skb, void *buf, int *len)
 {
 	const struct cee_cnm *c;
@@ -331,14 +332,14 @@ static const struct cee_cnm *cee_cnm_read(const struct sk_buff *skb, void *buf, 
 	c = skb_header_pointer(skb, offset, sizeof(*c), buf);
 	if (!c || c->feedback & htons(CEE_CNM_VERSION) || !(c->feedback & htons(CEE_FB_MASK)))
 		return NULL;
-	/* An EtherType and something to tell a flow by */
+	/* The quote must have an EtherType and something that identifies a flow. */
 	*len = ntohs(c->len);
 	if (*len <= sizeof(__be16) || *len > CEE_CNM_MSDU)
 		return NULL;
 	return skb_header_pointer(skb, offset, sizeof(*c) + *len, buf);
 }
 
-/* Of what a message quotes; 0 if it was not sent from here. */
+/* Hash of the flow that a CNM quotes; 0 if the flow was not sent from here. */
 static u32 cee_cnm_flow(const struct cee_reaction *r, const struct net_device *dev,
 			const struct cee_cnm *c, int len)
 {
@@ -366,12 +367,12 @@ static void cee_rp_obey(struct cee_reaction *r, const struct cee_config *cfg,
 }
 
 /**
- * cee_rp_receive() - a frame with QCN's EtherType has come
- * @port:	by this port
- * @cfg:	its options
+ * cee_rp_receive() - receive a CNM
+ * @port:	port that received it
+ * @cfg:	options of the port
  * @skb:	frame
  *
- * Messages for others are a bridge's to forward.
+ * CNMs for other stations are ignored here; a bridge forwards them.
  *
  * Context: softirq, RCU.
  */
@@ -392,7 +393,7 @@ void cee_rp_receive(struct cee_port *port, const struct cee_config *cfg, const s
 		return;
 	}
 	prio = ntohs(c->prio) >> VLAN_PRIO_SHIFT;
-	/* cee_port_react() */
+	/* Pairs with cee_port_react(). */
 	r = smp_load_acquire(&port->reaction[prio]);
 	if (r && cfg->prio[prio].limiter && cfg->trust)
 		hash = cee_cnm_flow(r, port->dev, c, len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: how a rate limiter is cut, recovers and goes, and whose messages it obeys.
+ * KUnit: how a rate limiter is cut, recovers and is removed, and which frames are one flow.
  */
 #include <kunit/test.h>
 #include <linux/ip.h>
@@ -11,7 +11,7 @@
 #define CEE_RP_TEST_LEAST	625000ULL
 #define CEE_RP_TEST_FRAME	1500
 
-/* As long as no stage has passed the older target holds. */
+/* Until a stage has passed, another cut leaves the old target in place. */
 static void cee_qcn_rp_test_cut(struct kunit *test)
 {
 	const u64 most = CEE_RP_TEST_MOST;
@@ -53,12 +53,12 @@ static void cee_qcn_rp_test_recovery(struct kunit *test)
 	rp.byte_stage = 6;
 	KUNIT_EXPECT_TRUE(test, cee_rp_increase(&rp, 6, most));
 	KUNIT_EXPECT_EQ(test, rp.target, most / 2 + 625000);
-	/* Both beyond: hyper-active, by how far the one behind is */
+	/* Both beyond 5: hyper-active increase, by how far the lower stage is beyond */
 	rp.byte_stage = 9;
 	rp.time_stage = 7;
 	KUNIT_EXPECT_TRUE(test, cee_rp_increase(&rp, 9, most));
 	KUNIT_EXPECT_EQ(test, rp.target, most / 2 + 625000 + 2 * 6250000);
-	/* It ends at the speed of the port. */
+	/* Recovery ends at the speed of the port. */
 	for (i = 0; i < 2000 && cee_rp_increase(&rp, 10, most); i++)
 		;
 	KUNIT_EXPECT_EQ(test, rp.rate, most);
@@ -74,7 +74,7 @@ static void cee_qcn_rp_test_far(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rp.rate, 5500000);
 }
 
-/* The timer alone, without a packet: a stage each 15 ms, 7.5 ms from the sixth on. */
+/* The timer alone, without packets: a stage each 15 ms, 7.5 ms from the sixth on. */
 static void cee_qcn_rp_test_timer(struct kunit *test)
 {
 	const u64 most = CEE_RP_TEST_MOST;
@@ -87,13 +87,13 @@ static void cee_qcn_rp_test_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rp.time_stage, 1);
 	rp.target = rp.rate;
 	cee_rp_advance(&rp, most, 300 * NSEC_PER_MSEC);
-	/* 4 more of 15 ms, then (300 - 75) / 7.5, each 15 % off at most */
+	/* 4 more stages of 15 ms, then (300 - 75) / 7.5; each period is off by 15 % at most */
 	KUNIT_EXPECT_GE(test, rp.time_stage, 5 + 20);
 	KUNIT_EXPECT_LE(test, rp.time_stage, 5 + 44);
 	KUNIT_EXPECT_FALSE(test, cee_rp_advance(&rp, most, 1001 * (u64)NSEC_PER_MSEC));
 }
 
-/* What leaves in a second at a rate is that rate. */
+/* The bytes that leave in a second match the rate. */
 static void cee_qcn_rp_test_pace(struct kunit *test)
 {
 	struct cee_config cfg = { .speed = CEE_RP_TEST_MOST, .frame = CEE_RP_TEST_FRAME };
@@ -118,9 +118,9 @@ static void cee_qcn_rp_test_pace(struct kunit *test)
 	}
 	KUNIT_EXPECT_GE(test, bytes, 1000000 - CEE_RP_TEST_FRAME);
 	KUNIT_EXPECT_LE(test, bytes, 1000000 + CEE_RP_CREDIT + CEE_RP_TEST_FRAME);
-	/* Others of the priority go free. */
+	/* Other flows of the priority are not limited. */
 	KUNIT_EXPECT_EQ(test, cee_rp_wait(r, &cfg, 4, now), 0);
-	/* A higher rate holds at once. */
+	/* A higher rate takes effect at once. */
 	cee_rp_sent(r, &cfg, 3, CEE_RP_TEST_FRAME, now);
 	wait = cee_rp_wait(r, &cfg, 3, now);
 	r->rp[3].rate *= 10;
@@ -130,7 +130,7 @@ static void cee_qcn_rp_test_pace(struct kunit *test)
 	kvfree(r);
 }
 
-/* What a watchdog lets pass in spite of the limiter is not owed. */
+/* Packets that the watchdog drains past the limiter build up no debt. */
 static void cee_qcn_rp_test_drain(struct kunit *test)
 {
 	struct cee_config cfg = { .speed = 1250000000, .frame = CEE_RP_TEST_FRAME };
@@ -168,7 +168,7 @@ static u32 cee_qcn_rp_test_tcp(u16 port, u8 ttl, int len)
 	return cee_rp_hash(&init_net, data, htons(ETH_P_IP), len);
 }
 
-/* A frame and its quote are one flow, whatever a router has changed. */
+/* A frame and its quote have the same flow hash, although a router has changed the TTL. */
 static void cee_qcn_rp_test_flow(struct kunit *test)
 {
 	u32 hash = cee_qcn_rp_test_tcp(1000, 64, 64);
@@ -176,7 +176,7 @@ static void cee_qcn_rp_test_flow(struct kunit *test)
 	KUNIT_EXPECT_NE(test, hash, 0);
 	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 63, 62), hash);
 	KUNIT_EXPECT_NE(test, cee_qcn_rp_test_tcp(1001, 64, 64), hash);
-	/* Cut off before the ports: none, and nothing is read beyond; nor is ARP one. */
+	/* Cut off before the ports: no flow, and no read beyond the end.  ARP is no flow either. */
 	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 64, 20), 0);
 	KUNIT_EXPECT_EQ(test, cee_qcn_rp_test_tcp(1000, 64, 0), 0);
 	KUNIT_EXPECT_EQ(test, cee_rp_hash(&init_net, "arp", htons(ETH_P_ARP), 3), 0);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: the queue of a priority: first in, first out, or by flow.
+ * sch_cee: the queue of a priority, FIFO or fair by flow.
  *
  * With flows, packets of the same hash keep their order and flows take turns by deficit
  * round robin (Shreedhar and Varghese, SIGCOMM 1995), with a quantum of one largest frame;
- * a packet is sent first and paid for afterwards, as in cee_ets.c.  Two flows of one hash
- * share a turn.
+ * a packet is sent first and paid for afterwards, as in cee_ets.c.  Two flows with the same
+ * hash share a turn.
  *
- * A flow whose rate limiter (cee_qcn_rp.c) makes it wait loses its turn but no deficit,
- * and holds up no other.
+ * A flow that its rate limiter (cee_qcn_rp.c) makes wait loses its turn but no deficit, and
+ * does not delay the others.
  *
- * How many flows there are may change at any time; it takes effect when the queue is empty,
- * so that no packet overtakes another of its flow.  Without memory for them it stays first
- * in, first out, until it is empty again.
+ * The number of flows may change at any time; a change takes effect when the queue is
+ * empty, so that no packet overtakes another of its flow.  Without memory for them the
+ * number stays as it was until the queue is empty again.
  *
- * Locks: all under the qdisc's root lock.
+ * Locks: everything is under the qdisc's root lock.
  *
  * Not here: priority for new flows, and drops by flow (CoDel): a lossless queue drops none.
  */
@@ -22,11 +22,11 @@
 #include "cee_queue.h"
 #include "sch_cee.h"
 
-/* Packets whose numbers are further apart are not compared. */
+/* Sequence numbers that are further apart cannot be compared. */
 #define CEE_SEQ_MAX	BIT(30)
 
 /**
- * cee_queue_init() - an empty queue, first in, first out
+ * cee_queue_init() - make an empty FIFO queue
  * @queue:	in zeroed memory
  */
 void cee_queue_init(struct cee_queue *queue)
@@ -37,7 +37,7 @@ void cee_queue_init(struct cee_queue *queue)
 }
 
 /**
- * cee_queue_free() - give back the memory of a queue
+ * cee_queue_free() - free the memory of a queue
  * @queue:	empty, or never initialised
  */
 void cee_queue_free(struct cee_queue *queue)
@@ -47,9 +47,9 @@ void cee_queue_free(struct cee_queue *queue)
 }
 
 /**
- * cee_queue_resize() - have as many flows as the options say
+ * cee_queue_resize() - change the number of flows if the queue is empty
  * @queue:	queue
- * @flows:	how many
+ * @flows:	number of flows that the options ask for
  */
 void cee_queue_resize(struct cee_queue *queue, u32 flows)
 {
@@ -92,12 +92,12 @@ void cee_queue_add(struct cee_queue *queue, struct sk_buff *skb)
 }
 
 /**
- * cee_queue_next() - whose turn is it?
+ * cee_queue_next() - choose the flow that sends next
  * @queue:	queue
  * @cfg:	options of the port
  * @r:		rate limiters of its flows, or NULL
  * @now:	ktime_get_ns()
- * @wake:	set to no later than when a flow may that must wait
+ * @wake:	lowered to when a flow that must wait is to be asked again
  *
  * Return: a flow, the same until it sends; NULL if there is none or all must wait.
  */
@@ -115,7 +115,7 @@ struct cee_flow *cee_queue_next(struct cee_queue *queue, const struct cee_config
 			wait = cee_rp_wait(r, cfg, cee_cb(flow->head)->hash, now);
 		if (wait) {
 			*wake = min(*wake, wait);
-			/* If the round comes back to this flow all are held by their limiters. */
+			/* Back at the first flow that waits: all flows wait for their limiters. */
 			first = first ?: flow;
 		}
 		if (!wait) {
@@ -131,7 +131,7 @@ struct cee_flow *cee_queue_next(struct cee_queue *queue, const struct cee_config
 /**
  * cee_queue_take() - unlink the first packet of a flow
  * @queue:	queue
- * @flow:	flow, which has one
+ * @flow:	flow that has a packet
  *
  * Return: packet.
  */
@@ -149,7 +149,7 @@ struct sk_buff *cee_queue_take(struct cee_queue *queue, struct cee_flow *flow)
 }
 
 /**
- * cee_queue_sent() - a flow pays for a packet
+ * cee_queue_sent() - charge a packet to its flow's deficit
  * @queue:	queue
  * @flow:	flow
  * @cfg:	options of the port
@@ -163,7 +163,7 @@ void cee_queue_sent(struct cee_queue *queue, struct cee_flow *flow, const struct
 }
 
 /**
- * cee_queue_was_held() - has a pause held a packet?
+ * cee_queue_was_held() - did a pause hold a packet?
  * @queue:	queue
  * @skb:	packet that was in it
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sch_cee: a qdisc, the queue of a priority, and what a packet knows while it waits there.
+ * sch_cee: a qdisc, the queue of a priority, and the state of a packet that waits there.
  *
  * All of it is under the qdisc's root lock.
  */
@@ -15,14 +15,14 @@
 #include "sch_cee.h"
 
 /**
- * struct cee_cb - what a packet knows while it waits
- * @set:	what it is charged to by itself, or NULL
- * @bill:	if @billed: of it and its copies
- * @seq:	its number in the queue
- * @hash:	of its flow
- * @mark:	mark it when it leaves; with NP-ECN, if no pause has held it
+ * struct cee_cb - state of a packet that waits
+ * @set:	if not @billed: ports that the packet alone is charged to, or NULL
+ * @bill:	if @billed: bill of the packet and its copies
+ * @seq:	number of the packet in its queue
+ * @hash:	hash of its flow
+ * @mark:	ECN-mark the packet when it leaves; with NP-ECN, if no pause has held it
  * @limited:	its bytes count against the limit
- * @billed:	it is charged together with its copies
+ * @billed:	the packet is charged together with its copies
  */
 struct cee_cb {
 	union {
@@ -37,10 +37,10 @@ struct cee_cb {
 };
 
 /**
- * struct cee_origin - what was enqueued when a packet was
+ * struct cee_origin - what a packet was enqueued as
  * @skb:	the packet itself, or the GSO packet that it is a segment of
  * @part:	number of the segment
- * @owned:	a socket pays for it, and waits
+ * @owned:	its bytes are charged to a socket of this machine, which bounds them
  */
 struct cee_origin {
 	struct sk_buff	*skb;
@@ -63,20 +63,20 @@ struct cee_flow {
 };
 
 /**
- * struct cee_queue - a priority
+ * struct cee_queue - queue of a priority
  * @active:	flows with packets, in the order of their turns
- * @flow:	all flows, @fifo if there is one
- * @flows:	how many
- * @fifo:	the only one
+ * @flow:	array of all flows; &@fifo if there is one
+ * @flows:	number of flows
+ * @fifo:	the flow of a queue that has one
  * @turn:	flow that sends next, valid for one dequeue
- * @packets:	that wait
- * @bytes:	of them
- * @limited:	of those, which count against the limit
- * @seq:	packets so far
- * @held:	packets wait, or did, that a pause holds
- * @np:		packets before this number were held by a pause
- * @begun:	the pause that @held and @blocked are about
- * @blocked:	since when that keeps packets waiting, or 0
+ * @packets:	packets that wait
+ * @bytes:	bytes of these packets
+ * @limited:	part of @bytes that counts against the limit
+ * @seq:	number of packets enqueued so far
+ * @held:	the pause @begun holds, or has held, packets of this queue
+ * @np:		packets with numbers below this were held by a pause
+ * @begun:	cee_pause.begun of the pause that @held is about
+ * @blocked:	when pauses began to keep all packets waiting, ns; 0 if they do not
  * @cp:		congestion point
  */
 struct cee_queue {
@@ -98,15 +98,15 @@ struct cee_queue {
 
 /**
  * struct cee_sched - a qdisc
- * @port:	its device's, shared below mq
- * @queue:	of each priority
- * @ets:	whose turn it is
- * @storm:	priorities that the watchdog has released
- * @watchdog:	wakes the port at @next, or when a pause has passed
+ * @port:	port of its device; below mq shared by all qdiscs
+ * @queue:	queue of each priority
+ * @ets:	state of the scheduler
+ * @storm:	mask of priorities that the watchdog has released from a pause
+ * @watchdog:	wakes the port at @next, or when a pause or a limiter's wait ends
  * @next:	time when the rate allows the next packet
  * @busy:	packets waited when the last one left
- * @gso_segmented: GSO packets
- * @st:		counters; of what is the port's, 0
+ * @gso_segmented: GSO packets that were segmented
+ * @st:		counters; those that are kept in the port are 0 here
  */
 struct cee_sched {
 	struct cee_port			*port;

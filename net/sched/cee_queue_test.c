@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: turns of flows, their order, and which packets a pause has held.
+ * KUnit: round robin among flows, their order, and which packets a pause has held.
  */
 #include <kunit/test.h>
 #include "cee_queue.c"
@@ -23,7 +23,7 @@ static void cee_queue_test_put(struct kunit *test, struct cee_queue *queue, u16 
 	cee_queue_add(queue, skb);
 }
 
-/* Return: the packet whose turn it is, or NULL. */
+/* Return: the next packet to send, or NULL. */
 static struct sk_buff *cee_queue_test_get(struct cee_queue *queue, struct cee_reaction *r, u64 now)
 {
 	struct cee_flow *flow;
@@ -59,7 +59,7 @@ static void cee_queue_test_fifo(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queue.packets + queue.bytes, 0);
 }
 
-/* Large packets of one flow, small ones of another: as many bytes of each. */
+/* Large packets of one flow, small ones of another: both send the same number of bytes. */
 static void cee_queue_test_shares(struct kunit *test)
 {
 	u32 bytes[2] = {}, next[2] = {}, i, who;
@@ -83,7 +83,7 @@ static void cee_queue_test_shares(struct kunit *test)
 	}
 	KUNIT_EXPECT_GE(test, bytes[0], 90000 - CEE_QUEUE_TEST_FRAME);
 	KUNIT_EXPECT_LE(test, bytes[0], 90000 + 2 * CEE_QUEUE_TEST_FRAME);
-	/* Not while packets wait */
+	/* The number of flows does not change while packets wait. */
 	cee_queue_resize(&queue, 1);
 	KUNIT_EXPECT_EQ(test, queue.flows, 8);
 	while ((skb = cee_queue_test_get(&queue, NULL, 0)))
@@ -93,7 +93,7 @@ static void cee_queue_test_shares(struct kunit *test)
 	cee_queue_free(&queue);
 }
 
-/* One flow's rate is used up: it waits, the other does not. */
+/* The flow whose rate is used up waits, the other does not. */
 static void cee_queue_test_limited(struct kunit *test)
 {
 	struct cee_reaction *r = cee_reaction_new();

@@ -2,15 +2,16 @@
 /*
  * sch_cee: ports of a switch that has queues of its own (include/net/cee.h).
  *
- * Such a switch (zswitch) must not push frames into a qdisc, which would have to drop or
- * to hold them in one queue for all inputs: it keeps a queue for each input, and the port
- * pulls.  dequeue sees to it that each priority has a frame here if the switch has one
+ * Such a switch (zswitch) must not push frames into a qdisc, which would have to drop them
+ * or to hold them in one queue for all inputs: it keeps a queue for each input, and the
+ * port pulls.  dequeue ensures that each priority has a frame here if the switch has one
  * (cee_refill()), so pauses, ETS, rate, marks and the watchdog act upon these frames as
- * upon all others.  What is here of the switch's is one frame of each
- * priority, or the segments of one GSO packet: that much is charged to nobody.
+ * upon all others.  Of the switch's frames, one of each priority is here, or the segments
+ * of one GSO packet: that much is charged to no port.
  *
- * Sources are listed by device whether or not it has sch_cee, since either may come
- * first.  A port finds its source when it is made, a source its port when it is added.
+ * Sources are listed by device whether or not the device has sch_cee, since either may be
+ * created first.  A port finds its source when it is created, a source its port when it is
+ * added.
  *
  * Locks.  The list is under RTNL.  cee_port.source is read under RCU; the switch waits for
  * a grace period after cee_source_del() before it frees its queues.
@@ -20,12 +21,12 @@
 #include "cee_queue.h"
 #include "sch_cee.h"
 
-/* Pulls in one dequeue, which is in a softirq; eight are enough if nothing is dropped. */
+/* Pulls in one dequeue, which is in a softirq; eight are enough if no frame is dropped. */
 #define CEE_PULLS	64
 
 static LIST_HEAD(cee_sources);
 
-/* How a frame is classified by ports that have no options. */
+/* Options by which frames are classified if no port is involved */
 static struct cee_config cee_default_config;
 
 static struct cee_source *cee_source_find(const struct net_device *dev)
@@ -39,7 +40,7 @@ static struct cee_source *cee_source_find(const struct net_device *dev)
 }
 
 /**
- * cee_source_join() - a port is made
+ * cee_source_join() - attach a new port to its source, if there is one
  * @port:	port, registered
  *
  * Context: RTNL.
@@ -55,8 +56,8 @@ void cee_source_join(struct cee_port *port)
 }
 
 /**
- * cee_source_leave() - a port goes
- * @port:	port, in no table any more
+ * cee_source_leave() - detach a port that is being removed from its source
+ * @port:	port, no longer in any table
  *
  * Context: RTNL.
  */
@@ -96,7 +97,7 @@ EXPORT_SYMBOL_GPL(cee_source_add);
  * cee_source_del() - undo cee_source_add()
  * @src:	the same
  *
- * Context: RTNL.  After a grace period nobody refers to @src.
+ * Context: RTNL.  After a grace period nothing refers to @src.
  */
 void cee_source_del(struct cee_source *src)
 {
@@ -110,18 +111,19 @@ void cee_source_del(struct cee_source *src)
 EXPORT_SYMBOL_GPL(cee_source_del);
 
 /**
- * cee_source_kick() - frames wait where there were none
+ * cee_source_kick() - frames wait in queues that were empty; run the port's dequeue
  * @src:	source
  *
- * Context: RCU, bottom halves are off; any lock of the caller's.
+ * Context: RCU, bottom halves are off; the caller may hold any of its own locks.
  */
 void cee_source_kick(const struct cee_source *src)
 {
 	struct cee_port *port = cee_port_find(src->dev);
 
 	/*
-	 * cee_kick() passes over a queue that the driver has stopped, since its waking runs
-	 * the qdisc.  Either we see it awake, or who wakes it sees the frames.
+	 * cee_kick() skips a queue that the driver has stopped, since waking it runs the
+	 * qdisc.  Either we see the queue running, or the dequeue that its waking causes
+	 * sees the frames.
 	 */
 	smp_mb();
 	if (port)
@@ -135,8 +137,8 @@ EXPORT_SYMBOL_GPL(cee_source_kick);
  * @in:		device that it came in by, or NULL
  * @skb:	frame, its data at the MAC header
  *
- * The port that sends it decides, if that has sch_cee; else the one that received it;
- * else the default options do.
+ * The sending port's options apply if it has sch_cee, else those of the receiving port,
+ * else the default options.
  *
  * Context: RCU, bottom halves are off.
  * Return: 0 to 7.
@@ -153,15 +155,15 @@ unsigned int cee_source_classify(const struct net_device *out, const struct net_
 EXPORT_SYMBOL_GPL(cee_source_classify);
 
 /**
- * cee_ingress_charge() - a frame that a device received begins to wait
+ * cee_ingress_charge() - charge a received frame, which begins to wait, to its port
  * @dev:	device
  * @prio:	priority
  * @len:	bytes
  *
  * Context: bottom halves are off, RCU.
- * Return: what cee_ingress_uncharge() wants; NULL if the device does not answer for this
+ * Return: a set for cee_ingress_uncharge(); NULL if the device does not account for this
  * priority, since it has no sch_cee or the priority is not lossless; -ENOBUFS if it does
- * and its headroom is full, -ENOMEM if there is no memory: the frame is lost.
+ * and its headroom is full, -ENOMEM without memory: then the frame must be dropped.
  */
 struct cee_set *cee_ingress_charge(struct net_device *dev, unsigned int prio, u32 len)
 {
@@ -181,12 +183,12 @@ struct cee_set *cee_ingress_charge(struct net_device *dev, unsigned int prio, u3
 EXPORT_SYMBOL_GPL(cee_ingress_charge);
 
 /**
- * cee_ingress_uncharge() - it waits no longer
+ * cee_ingress_uncharge() - undo cee_ingress_charge(): the frame no longer waits
  * @set:	what cee_ingress_charge() returned
  * @prio:	the same
  * @len:	the same
  *
- * Context: bottom halves are off, RCU; any lock of the caller's.
+ * Context: bottom halves are off, RCU; the caller may hold any of its own locks.
  */
 void cee_ingress_uncharge(struct cee_set *set, unsigned int prio, u32 len)
 {
@@ -195,7 +197,7 @@ void cee_ingress_uncharge(struct cee_set *set, unsigned int prio, u32 len)
 }
 EXPORT_SYMBOL_GPL(cee_ingress_uncharge);
 
-/* A frame of the switch's is charged by the switch until now, and to nobody from here on. */
+/* Until now the switch has charged its frame; from here on the frame is charged to no port. */
 static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
 			  unsigned int prio)
 {
@@ -207,7 +209,7 @@ static void cee_take_over(struct Qdisc *sch, const struct cee_config *cfg, struc
 	cee_accept(sch, cfg, skb, prio);
 }
 
-/* A frame of the switch's is lost, with all segments that it stands for. */
+/* Drop a frame of the switch, and count all segments that it stands for. */
 static void cee_refuse(struct Qdisc *sch, struct sk_buff *skb, unsigned int prio, __u64 *counter)
 {
 	unsigned int n = skb_is_gso(skb) ? max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1) : 1;
@@ -234,7 +236,7 @@ static void cee_take_over_gso(struct Qdisc *sch, const struct cee_config *cfg,
 	consume_skb(skb);
 }
 
-/* Below mq each priority is pulled by one qdisc alone, or its frames would overtake. */
+/* Below mq only one qdisc pulls each priority, or its frames would be reordered. */
 static bool cee_pulls(const struct Qdisc *sch, unsigned int prio)
 {
 	const struct net_device *dev = qdisc_dev(sch);
@@ -268,7 +270,8 @@ static bool cee_pull(struct Qdisc *sch, const struct cee_config *cfg, struct cee
  * @sch:	qdisc of a port
  * @cfg:	options
  *
- * What the watchdog drops it pulls as well, up to CEE_PULLS: the rest is for the next time.
+ * Frames that the watchdog drops are pulled as well, up to CEE_PULLS; the next run does the
+ * rest.
  *
  * Context: dequeue.
  */
@@ -294,7 +297,7 @@ void cee_refill(struct Qdisc *sch, const struct cee_config *cfg)
 }
 
 /**
- * cee_source_init() - the module is loaded
+ * cee_source_init() - called when the module is loaded
  */
 void cee_source_init(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_cee: statistics.  Each part under the lock that guards it; the whole is of no one moment.
+ * sch_cee: statistics.  Each part is read under its own lock; the whole is no atomic snapshot.
  */
 #include <linux/slab.h>
 #include <net/gen_stats.h>
@@ -53,7 +53,7 @@ static void cee_stats_reactions(struct cee_port *port, struct tc_cee_xstats *x)
 	int i;
 
 	for (i = 0; i < CEE_PRIOS; i++) {
-		/* cee_port_react() */
+		/* Pairs with cee_port_react(). */
 		r = smp_load_acquire(&port->reaction[i]);
 		if (!r)
 			continue;
@@ -86,8 +86,8 @@ static void cee_stats_pauses(struct cee_port *port, struct tc_cee_xstats *x, u64
  * @sch:	qdisc
  * @d:		dump
  *
- * Once, and not again as TCA_XSTATS, which gnet_stats_copy_app() would do: twice does not
- * fit beside the options into the one page that readers of dumps are sure to have.
+ * The counters are dumped once, not again as TCA_XSTATS as gnet_stats_copy_app() would do: two
+ * copies and the options do not fit into the one page that every reader of dumps provides.
  *
  * Context: RTNL.
  * Return: 0 or an error.

@@ -2,30 +2,32 @@
 /*
  * sch_cee: what its files share.  sch_cee_main.c has the overview.
  *
- * Calls run downwards only:
+ * Calls run downwards, except that cee_port calls cee_source when a port is created or
+ * removed, and cee_qcn_cp calls cee_port to find a port and to send a message:
  *
  *	sch_cee_main cee_stats	the qdisc
  *	cee_source	ports of a switch that has queues of its own
  *	cee_intake	how packets get into the queues
+ *	cee_queue	the queue of a priority
  *	cee_bill	copies are charged once
  *	cee_port	ports, and which of them a packet has come in by
  *	cee_buffer cee_pfc	accounts; pause frames
  *	cee_qcn_cp cee_qcn_rp	congestion points and reaction points
- *	cee_config cee_classify cee_ets cee_ecn cee_queue	called by all, calling none
+ *	cee_config cee_classify cee_ets cee_ecn	called by all, calling none
  *
  * Locks, outermost first.  All but RTNL are taken with bottom halves off.
  *
- *	RTNL			making, configuring and removing ports and domains
+ *	RTNL			creating, configuring and removing ports and domains
  *	the qdisc's root lock	its queues: enqueue, dequeue, change, statistics
- *	cee_ports_lock		which ports and cee_sets there are (cee_port.c)
+ *	cee_ports_lock		tables of ports and cee_sets (cee_port.c)
  *	cee_bills_lock		copies of frames (cee_bill.c)
- *	cee_domain.lock		what is charged, what the peers are told (cee_buffer.c)
- *	cee_port.pause_lock	what a peer tells us (cee_pfc.c)
- *	cee_reaction.lock	rates that it asks for (cee_qcn_rp.c)
- *	cee_port.control's	messages for it (cee_qcn_cp.c)
+ *	cee_domain.lock		charged bytes, XOFF and XON to peers (cee_buffer.c)
+ *	cee_port.pause_lock	pauses from the peer (cee_pfc.c)
+ *	cee_reaction.lock	rates that CNMs have asked for (cee_qcn_rp.c)
+ *	cee_port.control.lock	QCN messages to send (cee_qcn_cp.c)
  *
  * The last five are never held together.  Packets are received, and timers fire, in
- * softirqs of any processor; they take the last locks alone, so that no receiver
+ * softirqs of any processor; they take one of the last locks alone, so that no receiver
  * waits for a transmitter.  Readers of cee_port.cfg and of cee_sets are under RCU.
  */
 #ifndef _SCH_CEE_H
@@ -47,40 +49,40 @@
 /* FCS, preamble with start delimiter, smallest gap to the next frame */
 #define CEE_WIRE_EXTRA	(4 + 8 + 12)
 
-/* Priority of messages of QCN (802.1Q, 32.3: cngCnmTransmitPriority), and how many wait */
+/* Priority of QCN messages (802.1Q, 32.3: cngCnmTransmitPriority), and how many may wait */
 #define CEE_CNM_PRIO	6
 #define CEE_CONTROL_MAX	64
 
-/* IP sources that a port remembers the MAC addresses of */
+/* Number of IP sources whose MAC addresses a port remembers */
 #define CEE_HEARD	64
 
-/* No timer of a port runs faster: enough for pauses at 800 Gb/s. */
+/* Shortest period of a port's timer: short enough for pauses at 800 Gb/s */
 #define CEE_REFRESH_MIN_NS	(20 * (u64)NSEC_PER_USEC)
 
 /**
- * struct cee_prio_config - options of a priority, and what follows from them
- * @lossless:	paused rather than dropped
+ * struct cee_prio_config - options of a priority, and what is derived from them
+ * @lossless:	pause the sender rather than drop
  * @weight:	share of the link; 0 is strict
  * @ecn:	enum tca_cee_ecn
- * @xoff:	threshold, bytes
- * @xon:	where it ends
- * @alpha:	dynamic threshold; 0 is static
- * @headroom:	for what is under way when the peer is told
- * @limit:	for what no port answers for
- * @kmin:	queue length, bytes, up to which nothing is marked
- * @kmax:	and from which on all is
+ * @xoff:	threshold for XOFF, bytes; 0 is the default
+ * @xon:	threshold for XON, bytes; 0 is the default
+ * @alpha:	factor of the dynamic threshold, of TC_CEE_ALPHA_ONE; 0: static threshold
+ * @headroom:	bytes for what is in flight when XOFF is sent; 0 is the default
+ * @limit:	bytes that may wait and are charged to no port; 0 is the default
+ * @kmin:	queue length, bytes, up to which no packet is marked
+ * @kmax:	queue length, bytes, from which on every packet is marked
  * @pmax:	probability just below @kmax, of TC_CEE_PMAX_ONE
  * @qcn:	enum tca_cee_qcn
- * @qeq:	set point of the congestion point, bytes
+ * @qeq:	set point of the congestion point, bytes; 0 is the default of @qcn
  * @limiter:	enum tca_cee_limiter
- * @flows:	of the queue; 1 is first in, first out
+ * @flows:	flows of the queue; 1 makes it a FIFO
  * @eff_xoff:	@xoff or its default
- * @eff_gap:	from there down to XON
+ * @eff_gap:	bytes from the XOFF threshold down to that of XON
  * @eff_headroom: @headroom or what the cable needs
  * @eff_limit:	@limit or its default
  * @eff_qeq:	@qeq or the default of @qcn
- * @min_rate:	of the reaction point, bytes per second
- * @quantum:	bytes a round of the weighted
+ * @min_rate:	minimum rate of the reaction point, bytes per second
+ * @quantum:	bytes per round of a weighted priority
  */
 struct cee_prio_config {
 	bool	lossless;
@@ -109,25 +111,25 @@ struct cee_prio_config {
 
 /**
  * struct cee_config - options of a port; never changed once it is published
- * @rcu:	readers hold it by RCU
- * @domain:	name
- * @buffer:	of the domain, bytes; 0 leaves it
+ * @rcu:	for kfree_rcu()
+ * @domain:	name of the domain
+ * @buffer:	buffer of the domain, bytes; 0 leaves it unchanged
  * @classify:	enum tca_cee_classify
  * @dscp:	priority of each code point
- * @trust:	pause frames are obeyed
+ * @trust:	obey received pause frames and CNMs
  * @pause:	enum tca_cee_pause
  * @action:	enum tca_cee_action
- * @quanta:	of XOFF; 0 is the default
- * @watchdog:	ms
- * @cable:	ns
- * @ring:	bytes, or TC_CEE_RING_DEFAULT
- * @rate:	at which it sends at most, bytes per second; 0 is @speed
- * @speed:	of the link, bytes per second
- * @frame:	largest frame
+ * @quanta:	quanta of XOFF; 0 is the default
+ * @watchdog:	time after which a pause is not obeyed, ms; 0: never
+ * @cable:	propagation delay of the cable, ns
+ * @ring:	bytes that the peer's driver may hold, or TC_CEE_RING_DEFAULT
+ * @rate:	maximum sending rate, bytes per second; 0 is @speed
+ * @speed:	speed of the link, bytes per second
+ * @frame:	largest frame, bytes
  * @eff_quanta:	@quanta or the default
- * @lossless:	mask
+ * @lossless:	mask of lossless priorities
  * @qcn:	mask of priorities with a congestion point
- * @prio:	of each priority
+ * @prio:	options of each priority
  */
 struct cee_config {
 	struct rcu_head		rcu;
@@ -153,17 +155,17 @@ struct cee_config {
 
 /**
  * struct cee_domain - a buffer that ports share
- * @node:	in the list of them; RTNL
- * @net:	namespace that @name is of; compared only, under RTNL
- * @name:	or ""
- * @ports:	that are registered; RTNL
- * @ref:	ports in memory
+ * @node:	in cee_domains; RTNL
+ * @net:	namespace of the domain; only compared, under RTNL
+ * @name:	name, or ""
+ * @ports:	number of registered ports; RTNL
+ * @ref:	one for each port in memory
  * @rcu:	for kfree_rcu()
- * @lock:	what follows, and the accounts of its ports
- * @buffer:	bytes
- * @reserved:	of them, headroom of all ports
- * @used:	of the rest, charged
- * @used_max:	most at a time
+ * @lock:	guards the members below, and the accounts of the domain's ports
+ * @buffer:	size, bytes
+ * @reserved:	bytes of @buffer that are reserved as headroom of all ports
+ * @used:	bytes of the rest that are charged
+ * @used_max:	maximum of @used so far
  */
 struct cee_domain {
 	struct list_head	node;
@@ -172,7 +174,7 @@ struct cee_domain {
 	unsigned int		ports;
 	refcount_t		ref;
 	struct rcu_head		rcu;
-	/* Innermost but for timers' own. */
+	/* Innermost, but for the locks of timers. */
 	spinlock_t		lock;
 	u64			buffer;
 	u64			reserved;
@@ -181,14 +183,14 @@ struct cee_domain {
 };
 
 /**
- * struct cee_account - what came in by a port in a priority and still waits
- * @shared:	bytes below the threshold
- * @headroom:	bytes beyond it
- * @shared_max:	most at a time
- * @headroom_max: most at a time
+ * struct cee_account - packets of a priority that came in by a port and still wait
+ * @shared:	bytes charged below the threshold
+ * @headroom:	bytes charged to the headroom, beyond the threshold
+ * @shared_max:	maximum of @shared so far
+ * @headroom_max: maximum of @headroom so far
  * @overflow:	packets that found no room
- * @xoff_sent:	told the peer, refreshments included
- * @xon_sent:	told the peer
+ * @xoff_sent:	XOFFs sent to the peer, including repeated ones
+ * @xon_sent:	XONs sent to the peer
  */
 struct cee_account {
 	u32	shared;
@@ -201,13 +203,13 @@ struct cee_account {
 };
 
 /**
- * struct cee_pause - what the peer says about a priority
- * @since:	begin of the pause, or of that part of it that @total lacks
- * @until:	its end; 0 is none.  Written under the lock, read by anyone
- * @total:	time paused before
- * @begun:	pauses so far; read by anyone
- * @xoff:	frames
- * @xon:	frames
+ * struct cee_pause - pauses of a priority by the peer
+ * @since:	start of the pause, or of the part of it that @total does not include
+ * @until:	end of the pause; 0 if none.  Written under the lock, read without it
+ * @total:	time paused before @since, ns
+ * @begun:	number of pauses so far; read without the lock
+ * @xoff:	XOFF frames received
+ * @xon:	XON frames received
  */
 struct cee_pause {
 	u64	since;
@@ -220,35 +222,35 @@ struct cee_pause {
 
 /**
  * struct cee_port - a device with sch_cee
- * @node:	by @dev; cee_ports_lock
- * @dev:	valid for RCU readers that find !@dead
- * @pt:		sees what the device receives
- * @ref:	one of its qdiscs together, one of each cee_set
+ * @node:	in cee_ports, by @dev; cee_ports_lock
+ * @dev:	device; valid for RCU readers that find @dead false
+ * @pt:		packet handler that sees what the device receives
+ * @ref:	one for all its qdiscs, and one for each cee_set it is in
  * @rcu:	for kfree_rcu()
- * @qdiscs:	how many; RTNL
- * @foreign:	a device of another namespace stands on it
- * @hardware:	priorities whose pause frames the device sends and obeys
+ * @qdiscs:	number of qdiscs; RTNL
+ * @foreign:	a device of another namespace is stacked on the port
+ * @hardware:	mask of priorities whose pause frames the device itself sends and obeys
  * @cfg:	options; written under RTNL
- * @domain:	its buffer
+ * @domain:	domain whose buffer it shares
  * @source:	queues of the switch that it is a port of, or NULL
- * @dead:	no qdisc is left; from here on domain's lock
- * @warned:	that it has lost something
- * @refreshing:	@refresh is started, or runs and will start again
- * @xoff:	priorities that the peer is told to pause
- * @pending:	priorities that the peer must be told about
- * @nomem:	times that there was no memory for that
- * @account:	of each priority
- * @refresh:	repeats XOFF
- * @control:	messages of QCN that leave before all queues
- * @heard:	by which MAC address an IP source came in (cee_qcn_cp.c)
- * @reaction:	points of each priority, or NULL; made under RTNL, last as the port
- * @pause_lock:	what follows
- * @pause:	of each priority
- * @ignored:	frames
- * @malformed:	frames
- * @cnm_ignored: messages of QCN, of whoever
- * @cnm_strange: about flows that are none of ours
- * @cnm_malformed: that are none
+ * @dead:	no qdisc is left; from here to @account under the domain's lock
+ * @warned:	a loss of packets has been logged
+ * @refreshing:	@refresh is queued, or runs and will be restarted
+ * @xoff:	mask of priorities that the peer has been or will be asked to pause
+ * @pending:	mask of priorities that the next pause frame must address
+ * @nomem:	times that there was no memory for a pause frame
+ * @account:	account of each priority
+ * @refresh:	timer that repeats XOFF
+ * @control:	QCN messages that leave before all queues
+ * @heard:	MAC addresses from which IP sources came in (cee_qcn_cp.c)
+ * @reaction:	reaction points of each priority, or NULL; made under RTNL, live as long as the port
+ * @pause_lock:	guards the members below
+ * @pause:	the peer's pauses of each priority
+ * @ignored:	pause frames ignored because of "trust no"
+ * @malformed:	malformed pause frames
+ * @cnm_ignored: CNMs ignored because of "trust no"
+ * @cnm_strange: CNMs about flows that were not sent from here or have no limiter
+ * @cnm_malformed: malformed CNMs
  */
 struct cee_port {
 	struct hlist_node	node;
@@ -273,7 +275,7 @@ struct cee_port {
 	struct sk_buff_head	control;
 	atomic64_t		heard[CEE_HEARD];
 	struct cee_reaction	*reaction[CEE_PRIOS];
-	/* Innermost; never with a domain's. */
+	/* Innermost; never held with a domain's lock. */
 	spinlock_t		pause_lock;
 	struct cee_pause	pause[CEE_PRIOS];
 	u64			ignored;
@@ -285,13 +287,13 @@ struct cee_port {
 
 /**
  * struct cee_set - the ports that a packet may have come in by
- * @node:	by @net and @ifindex; cee_ports_lock
- * @net:	compared only
- * @ifindex:	what the packet says
- * @ref:	one of the table, one of each packet that is charged
+ * @node:	in cee_sets, by @net and @ifindex; cee_ports_lock
+ * @net:	namespace; only compared
+ * @ifindex:	skb_iif of the packet
+ * @ref:	one for the table, and one for each packet or bill that is charged
  * @rcu:	for kfree_rcu()
- * @n:		how many ports
- * @port:	they
+ * @n:		number of ports
+ * @port:	the ports
  */
 struct cee_set {
 	struct hlist_node	node;
@@ -304,9 +306,9 @@ struct cee_set {
 };
 
 /**
- * struct cee_ets - whose turn it is
- * @turn:	weighted priority
- * @deficit:	bytes that each may still send
+ * struct cee_ets - state of the scheduler among priorities
+ * @turn:	weighted priority that sends
+ * @deficit:	bytes that each priority may still send
  */
 struct cee_ets {
 	u8	turn;
@@ -347,7 +349,7 @@ void cee_account_init(struct cee_port *port);
 void cee_account_stop(struct cee_port *port);
 struct sk_buff *cee_account_tell(struct cee_port *port);
 
-/* Count a frame that was received and not obeyed.  Context: softirq. */
+/* Count a received pause frame or CNM that was not obeyed.  Context: softirq. */
 static inline void cee_count(struct cee_port *port, u64 *counter)
 {
 	spin_lock(&port->pause_lock);

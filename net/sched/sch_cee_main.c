@@ -2,18 +2,19 @@
 /*
  * sch_cee: the lossless switch port, as a queueing discipline.
  *
- * What Converged Enhanced Ethernet wants of a port (D. Crisan, "Optimized networking for
- * virtual machines ...", ETH Zurich 2014, section 2.2.2):
+ * Requirements of Converged Enhanced Ethernet on a port (D. Crisan, "Optimized networking
+ * for virtual machines ...", ETH Zurich 2014, section 2.2.2):
  *
- *   - Eight priorities (cee_classify.c), a queue each, first in, first out, or by flow
+ *   - Eight priorities (cee_classify.c) with a queue each, FIFO or fair by flow
  *     (cee_queue.c).
- *   - PFC, IEEE 802.1Qbb.  What a peer pauses waits, to the next packet (cee_pfc.c).  What
- *     waits here is charged to the ports that it came in by, and their peers are paused
- *     in time (cee_buffer.c, cee_port.c), so that in a lossless priority nothing is lost.
+ *   - PFC, IEEE 802.1Qbb.  A priority that the peer pauses stops before its next packet
+ *     (cee_pfc.c).  Packets that wait here are charged to the ports that they came in by,
+ *     and the peers of these ports are paused in time (cee_buffer.c, cee_port.c), so that
+ *     no packet of a lossless priority is lost.
  *   - ETS, IEEE 802.1Qaz (cee_ets.c).
- *   - QCN, IEEE 802.1Qau: queues tell sources (cee_qcn_cp.c), which limit their rates
+ *   - QCN, IEEE 802.1Qau: queues notify sources (cee_qcn_cp.c), which limit their rates
  *     (cee_qcn_rp.c).
- *   - ECN, and NP-ECN for transports that tell congestion from a pause (cee_ecn.c).
+ *   - ECN, and NP-ECN for transports that distinguish congestion from a pause (cee_ecn.c).
  *
  *	 peer's XOFF, XON ---> pause_lock ----.
  *	                                      v
@@ -22,20 +23,21 @@
  *	              '--- charge ---> domain <---' uncharge                    |
  *	                                  '--> another port: XOFF, XON ---------'
  *
- * What may be dropped in a lossless priority, each with a counter of its own: what finds
- * the headroom of its port full (drop_overflow, it must not happen), what no port and no
- * socket answers for beyond the limit (drop_limit: it came in by a device without
- * sch_cee), what the watchdog drops, and what waits when the device goes down.
+ * Packets of a lossless priority may be dropped in these cases, each with its own counter:
+ * the headroom of the ingress port is full (drop_overflow, it must not happen); the limit
+ * is reached for packets that are charged to no port and no socket (drop_limit: they came
+ * in by a device without sch_cee); the watchdog drops; the packet waits when the device
+ * goes down.
  *
- * Watchdog.  A priority that has a packet and was paused all the time that the options
- * allow, is released: it is sent in spite of the pause, or dropped, until the pause ends.
- * One broken host must not stop a fabric, nor a ring of buffers itself.
+ * Watchdog.  A priority that has a packet and has been paused for as long as the options
+ * allow is released: it is sent in spite of the pause, or dropped, until the pause ends.
+ * One broken host must not stall a fabric, nor may a cycle of full buffers deadlock it.
  *
- * GSO packets are segmented first: a pause is obeyed, a threshold is crossed and shares
- * are kept by what is on the wire.
+ * GSO packets are segmented first: pauses, thresholds and shares are about packets on the
+ * wire.
  *
- * Control frames come out of dequeue without ever having gone in, which only the root of
- * a transmit queue may do: the qdisc is the root, or below mq or the like.
+ * Dequeue returns control frames that were never enqueued, which only the root qdisc of a
+ * transmit queue may do: sch_cee is the root, or below mq or the like.
  *
  * Context.  Enqueue, dequeue, reset and statistics are under the qdisc's root lock, which
  * guards all of struct cee_sched; see sch_cee.h for the other locks.
@@ -52,7 +54,7 @@
 #include "cee_queue.h"
 #include "sch_cee.h"
 
-/* A port that was blocked for long does not make good for more than this. */
+/* A port that was blocked for long catches up by no more than this. */
 #define CEE_RATE_LAG_NS		NSEC_PER_MSEC
 
 static int cee_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
@@ -62,7 +64,7 @@ static int cee_drop(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 	return qdisc_drop(skb, sch, to_free);
 }
 
-/* Who answers for a packet?  Return: false if nobody does and there is no room. */
+/* Charge a packet to its ports, its socket or the limit.  Return: false if there is no room. */
 static bool cee_admit(struct Qdisc *sch, const struct cee_config *cfg, struct sk_buff *skb,
 		      unsigned int prio, const struct cee_origin *from)
 {
@@ -101,7 +103,7 @@ static void cee_discharge(struct cee_sched *q, const struct sk_buff *skb, unsign
 	cee_bill_settle(skb, prio);
 }
 
-/* The first packet of a flow, which has one, is nobody's any more. */
+/* Unlink and discharge the first packet of a flow that has one. */
 static struct sk_buff *cee_unlink(struct Qdisc *sch, unsigned int prio, struct cee_flow *flow)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -129,7 +131,7 @@ static int cee_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, const struct 
 	return NET_XMIT_SUCCESS;
 }
 
-/* The verdict is the best that a segment got. */
+/* Returns success if at least one segment was queued. */
 static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_origin *from,
 			   struct sk_buff **to_free)
 {
@@ -154,8 +156,9 @@ static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_or
 }
 
 /*
- * Does a socket of this machine pay for a packet, so that its send buffer bounds it?  Not
- * for one that came in, whoever's it is, as a tap's, and not for TCP's pure ACKs.
+ * Is a packet charged to a socket of this machine, whose send buffer bounds it?  Received
+ * packets are not, even if they have a socket, such as a tap's, and neither are TCP's pure
+ * ACKs.
  */
 static bool cee_is_owned(const struct sk_buff *skb)
 {
@@ -171,7 +174,7 @@ static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	return cee_enqueue_one(skb, sch, &from, to_free);
 }
 
-/* Throw away what waits in a priority. */
+/* Drop the packets that wait in a priority. */
 static void cee_purge(struct Qdisc *sch, unsigned int prio, __u64 *counter)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -200,7 +203,7 @@ static void cee_storm(struct Qdisc *sch, const struct cee_config *cfg, unsigned 
 		cee_purge(sch, prio, &q->st[prio].drop_watchdog);
 }
 
-/* Sets the flow whose turn it is. */
+/* Do the rate limiters let a priority send?  If so, its queue->turn is set. */
 static bool cee_rate_allows(struct cee_sched *q, const struct cee_config *cfg, unsigned int prio,
 			    u64 now, u64 *wake)
 {
@@ -219,7 +222,7 @@ static bool cee_rate_allows(struct cee_sched *q, const struct cee_config *cfg, u
 	return q->queue[prio].turn;
 }
 
-/* May a priority that has packets send?  If not, @wake is no later than when it may. */
+/* May a priority that has packets send?  If not, @wake is lowered to when to ask again. */
 static bool cee_may_send(struct Qdisc *sch, const struct cee_config *cfg, unsigned int prio,
 			 u64 now, u64 *wake)
 {
@@ -286,8 +289,8 @@ static struct sk_buff *cee_take(struct Qdisc *sch, const struct cee_config *cfg,
 	return skb;
 }
 
-/* As long as an earlier packet takes, and no sooner: late timers cost no throughput while
- * packets wait, idle time earns none.
+/* A packet's time at the rate starts at the end of the previous one's if it waited for
+ * that, else now: late timers cost no throughput, idle time earns none.
  */
 static void cee_pay_rate(struct Qdisc *sch, const struct cee_config *cfg, unsigned int len, u64 now)
 {
@@ -343,7 +346,7 @@ static struct sk_buff *cee_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* The link is down or this qdisc goes.  The peer's pause is the port's: others may heed it. */
+/* The link is down or this qdisc is deleted.  The peer's pause stays: other qdiscs may obey it. */
 static void cee_reset(struct Qdisc *sch)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -381,7 +384,7 @@ static int cee_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		return err;
 	}
 	sch_tree_lock(sch);
-	/* The last packet's time was reckoned by the old rate, a pause watched by the old limit. */
+	/* q->next was computed from the old rate, the timer of a pause from the old limit. */
 	q->next = 0;
 	if (sch->q.qlen)
 		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
@@ -406,7 +409,7 @@ static struct cee_port *cee_new_port(struct net_device *dev, struct nlattr *opt,
 	return port;
 }
 
-/* One qdisc more on a device that has one: its options replace those that hold. */
+/* Another qdisc on a device that has one: its options, if any, replace the current ones. */
 static int cee_join_port(struct cee_port *port, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct cee_config *cfg;
@@ -426,7 +429,7 @@ static int cee_join_port(struct cee_port *port, struct nlattr *opt, struct netli
 	return err;
 }
 
-/* The qdisc of a device that has a handle's major number, if it is known already. */
+/* The parent qdisc, found by the major number of its handle; NULL if it is not registered yet. */
 static struct Qdisc *cee_parent(struct Qdisc *sch)
 {
 	struct net_device *dev = qdisc_dev(sch);
@@ -441,8 +444,8 @@ static struct Qdisc *cee_parent(struct Qdisc *sch)
 	return NULL;
 }
 
-/* A parent that is not known is mq, which makes its children before it is.
- * Others make them of a kind of their own.
+/* An unregistered parent is mq, which creates its children before it is registered.  Other
+ * qdiscs create children of another kind.
  */
 static int cee_check_parent(struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
@@ -457,7 +460,7 @@ static int cee_check_parent(struct Qdisc *sch, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG_MOD(extack, "only as the root, or below mq or mqprio");
 		return -EOPNOTSUPP;
 	}
-	/* The core asks only afterwards, when the port would have the options already. */
+	/* The core checks only after init(), when the port would have the options already. */
 	if (!parent->ops->cl_ops->find(parent, sch->parent)) {
 		NL_SET_ERR_MSG_MOD(extack, "the device has no such queue");
 		return -ENOENT;
@@ -471,7 +474,7 @@ static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	struct cee_port *port;
 	int i, err;
 
-	/* cee_destroy() follows a failure. */
+	/* After a failure the core calls cee_destroy(). */
 	qdisc_watchdog_init(&q->watchdog, sch);
 	for (i = 0; i < CEE_PRIOS; i++)
 		cee_queue_init(&q->queue[i]);
@@ -493,7 +496,7 @@ static int cee_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	return 0;
 }
 
-/* Nobody enqueues any more and the queues were reset. */
+/* Enqueue has ended and the queues have been reset. */
 static void cee_destroy(struct Qdisc *sch)
 {
 	struct cee_sched *q = qdisc_priv(sch);
@@ -546,7 +549,7 @@ static int __init sch_cee_init(void)
 	return err;
 }
 
-/* A qdisc holds a reference to its module, so that none is left here. */
+/* Each qdisc holds a reference to the module, so no qdisc is left here. */
 static void __exit sch_cee_exit(void)
 {
 	unregister_qdisc(&cee_qdisc_ops);
@@ -556,7 +559,7 @@ static void __exit sch_cee_exit(void)
 module_init(sch_cee_init);
 module_exit(sch_cee_exit);
 
-/* The name is the alias that kernels before 6.9 ask for, this the later one. */
+/* Kernels before 6.9 request the module by its name, later ones by this alias. */
 MODULE_ALIAS("net-sch-cee");
 MODULE_DESCRIPTION("Lossless (Converged Enhanced Ethernet) switch port");
 MODULE_LICENSE("GPL");

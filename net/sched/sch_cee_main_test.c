@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: how long the watchdog has packets wait for a peer's pauses, and whose packets are
+ * KUnit: how long the watchdog lets a peer's pauses hold packets, and which packets are
  * bounded by a socket.
  */
 #include <kunit/test.h>
@@ -26,7 +26,7 @@ static struct Qdisc *cee_watch_test_qdisc(struct kunit *test)
 	return sch;
 }
 
-/* The peer says XON and, in the same breath, XOFF. */
+/* The peer sends XON and at once XOFF. */
 static void cee_watch_test_pause(struct Qdisc *sch, u64 until)
 {
 	struct cee_pause *p = &((struct cee_sched *)qdisc_priv(sch))->port->pause[CEE_TEST_PRIO];
@@ -42,7 +42,7 @@ static void cee_watch_test_breath(struct kunit *test)
 	struct cee_sched *q = qdisc_priv(sch);
 	u64 wake, at;
 
-	/* No packet may leave in between, and after 200 ms the pause is not heeded. */
+	/* No packet may leave between the pauses, and after 200 ms the pause is not obeyed. */
 	for (at = 1; at < 200; at += 10) {
 		cee_watch_test_pause(sch, (at + 50) * NSEC_PER_MSEC);
 		wake = U64_MAX;
@@ -52,7 +52,7 @@ static void cee_watch_test_breath(struct kunit *test)
 	}
 	cee_watch_test_pause(sch, 300ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, q->queue[CEE_TEST_PRIO].blocked, 1ULL * NSEC_PER_MSEC);
-	/* When one may, the time begins anew. */
+	/* Once a packet may leave, the watchdog's time starts again. */
 	KUNIT_EXPECT_TRUE(test, cee_may_send(sch, &cfg, CEE_TEST_PRIO,
 					     300ULL * NSEC_PER_MSEC, &wake));
 	cee_watch_test_pause(sch, 400ULL * NSEC_PER_MSEC);
@@ -71,13 +71,13 @@ static void cee_watch_test_owner(struct kunit *test)
 	struct sk_buff skb = { .destructor = cee_watch_test_free, .len = 60, .truesize = 2 };
 
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
-	/* Compared only. */
+	/* The socket pointer is only compared. */
 	skb.sk = (struct sock *)&skb;
-	/* TCP's pure ACK. */
+	/* TCP's pure ACKs have a truesize below their length. */
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
 	skb.truesize = 768;
 	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
-	/* A guest's, by a tap. */
+	/* A packet received from a guest by a tap */
 	skb.skb_iif = 5;
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
 }

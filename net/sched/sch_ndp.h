@@ -15,9 +15,9 @@
 #include <net/sch_generic.h>
 #include <linux/pkt_sch_ndp.h>
 
-/* The largest packet that is served before data.  Control is 74 bytes over
- * IPv4 and 94 over IPv6; whatever calls itself control and is larger would
- * have data's cost with a header's priority.
+/* The largest packet that is served before data.  Control is 74 bytes over IPv4
+ * and 94 over IPv6; a larger packet with control's code point would cost as much
+ * as data but have a header's priority.
  */
 #define NDP_HDR_MAX		128
 
@@ -26,18 +26,18 @@
  * @mode:	&enum tca_ndp_mode
  * @overflow:	&enum tca_ndp_overflow
  * @dscp_data:	code point of packets that may be trimmed
- * @dscp_trimmed: code point of packets that were
+ * @dscp_trimmed: code point of packets that were trimmed
  * @dscp_control: code point of control
  * @port:	UDP destination port of NDP
- * @limit:	data queue, packets
- * @hdr_limit:	header queue, bytes; 0 is @limit times the device's MTU
- * @other_limit: queue of other traffic, packets
+ * @limit:	limit of the data queue, packets
+ * @hdr_limit:	limit of the header queue, bytes; 0 is @limit times the device's MTU
+ * @other_limit: limit of the queue of other traffic, packets
  * @hdr_weight:	headers served per data packet; mode host: per packet of a flow
- * @data_weight: share of NDP
- * @other_weight: share of other traffic
- * @ecn:	data queue depth from which on packets are marked; 0 is never
+ * @data_weight: NDP's share of the port
+ * @other_weight: other traffic's share of the port
+ * @ecn:	data queue depth, packets, from which on packets are marked; 0 is never
  * @other_ecn:	same for other traffic
- * @rate:	bytes per second; 0 is the device's own
+ * @rate:	maximum sending rate, bytes per second; 0 is the device's own
  */
 struct ndpq_params {
 	u8	mode;
@@ -58,10 +58,10 @@ struct ndpq_params {
 };
 
 /**
- * enum ndpq_drop - why a packet is dropped: the counter of struct tc_ndp_xstats
+ * enum ndpq_drop - why a packet is dropped: the counters of struct tc_ndp_xstats
  * @NDP_DROP_DATA:	drop_data
  * @NDP_DROP_HEADER:	drop_header
- * @NDP_DROP_BOUNCE:	drop_header, and drop_bounce: it could not be returned
+ * @NDP_DROP_BOUNCE:	drop_header, and drop_bounce: the packet could not be returned
  * @NDP_DROP_OTHER:	drop_other
  */
 enum ndpq_drop {
@@ -78,15 +78,15 @@ enum ndpq_class {
 };
 
 /**
- * struct ndpq_view - where things are in a packet
- * @nhoff:	IP header, from skb->data
- * @thoff:	UDP header, if it has one
+ * struct ndpq_view - offsets of a packet's headers from skb->data
+ * @nhoff:	IP header
+ * @thoff:	UDP header, if there is one
  * @end:	end of the IP packet
- * @keep:	what trimming leaves; valid after ndpq_view_udp()
+ * @keep:	end of what trimming leaves; valid after ndpq_view_udp()
  * @udp_end:	end of the UDP datagram; valid after ndpq_view_udp()
  * @dscp:	code point
- * @v6:		IPv6
- * @udp:	unfragmented UDP
+ * @v6:		the packet is IPv6
+ * @udp:	the packet is unfragmented UDP
  */
 struct ndpq_view {
 	unsigned int	nhoff;
@@ -113,15 +113,15 @@ enum ndpq_side {
  * @data:	data queue; doubly linked, because trimming takes its tail
  * @hdr:	header queue
  * @other:	queue of other traffic
- * @flows:	mode host: data and other
+ * @flows:	mode host: flows of data and other traffic
  * @hdr_bytes:	bytes in @hdr
- * @data_len:	packets of data, wherever they wait
- * @other_len:	packets of other traffic
+ * @data_len:	packets of data in @data or @flows
+ * @other_len:	packets of other traffic in @other or @flows
  * @hdr_run:	headers served since the last data packet (mode host: of a flow),
  *		while one waited
- * @side:	whose turn it is
+ * @side:	side whose turn it is
  * @deficit:	bytes that each side may still send
- * @watchdog:	wakes the port when @next comes
+ * @watchdog:	wakes the port at @next, and in mode host when a flow may depart
  * @next:	time when the rate allows the next packet
  * @busy:	packets waited when the last one left
  * @st:		counters

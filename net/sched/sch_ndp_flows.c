@@ -2,23 +2,24 @@
 /*
  * sch_ndp: a host's own port, deficit round robin among sockets.
  *
- * A host must not trim its own packets: it knows them, so they can wait.  What
- * it owes its sockets is that one with a full queue does not hold up the
- * others.  An NDP connection is a flow by its connection id, because its
- * packets are spread over source ports; everything else by the socket that sent
- * it or, if it was forwarded, by the flow hash.
+ * A host must not trim its own packets: they are not on the wire yet, so they can wait.
+ * But a socket with a full queue must not hold up the others.  An NDP connection is a flow
+ * by its connection id, because its packets are spread over source ports; any other packet
+ * is assigned to a flow by the socket that sent it or, if it was forwarded, by its flow
+ * hash.
  *
- * A packet may say when it departs, at the earliest (EDT, skb->tstamp): paced transports
- * and TCP do.  Its flow waits until then and the others go on, as with sch_fq.  Of
- * datagrams anyone may say it (SO_TXTIME), and could fill the port with what waits: theirs
- * is ignored.  A user's own pacing rate (SO_MAX_PACING_RATE) puts a TCP socket's
- * acknowledgments minutes off: a time beyond NDP_HORIZON is ignored as well, and other
- * traffic that waits for its time takes half of the limit at most, or it goes at once.
+ * A packet may carry its earliest departure time (EDT, skb->tstamp), as those of paced
+ * transports and TCP do.  Its flow waits until then and the others go on, as with sch_fq.
+ * For datagrams any user may set that time (SO_TXTIME), and could fill the port with
+ * waiting packets: so it is ignored for them.  A user's own pacing rate
+ * (SO_MAX_PACING_RATE) can put a TCP socket's acknowledgments minutes off: a time beyond
+ * NDP_HORIZON is ignored as well.  Other traffic that waits for its time takes half of the
+ * limit at most; more than that is sent at once.
  *
- * Flows share buckets if they hash alike; with 1024 buckets and the few dozen
- * flows that are active at a time on a host that is rare, and costs fairness
- * only.  Deficit round robin with deficits that may go below zero (a packet is
- * sent, then paid for), so that no packet needs to be looked at twice.
+ * Flows with the same hash share a bucket; with 1024 buckets and the few dozen flows that
+ * are active at a time on a host that is rare, and costs fairness only.  Deficits in the
+ * round robin may become negative (a packet is sent first and paid for afterwards), so
+ * that no packet needs to be looked at twice.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -28,15 +29,15 @@
 
 #define NDP_FLOW_BITS		10
 
-/* NDP's own transports look ahead by NDP_RTO_MAX, 200 ms, at most. */
+/* NDP's own transports set departure times at most NDP_RTO_MAX, 200 ms, ahead. */
 #define NDP_HORIZON		NSEC_PER_SEC
 
 /**
- * struct ndpq_flow - packets of a socket
+ * struct ndpq_flow - packets of a connection, a socket or a flow hash
  * @active:	in ndpq_flows.active or ndpq_flows.waiting
- * @queue:	they
+ * @queue:	its packets
  * @deficit:	bytes that it may still send
- * @parked:	its packets count in ndpq_flows.parked
+ * @parked:	its packets are counted in ndpq_flows.parked
  */
 struct ndpq_flow {
 	struct list_head	active;
@@ -48,11 +49,11 @@ struct ndpq_flow {
 /**
  * struct ndpq_flows - flows of a port in host mode
  * @p:		parameters of the port
- * @active:	those with packets, next one first
- * @waiting:	those whose first packet may not depart yet
- * @wake:	when the first of these may, ktime_get_ns()
- * @parked:	packets in those of @waiting whose first one is other traffic
- * @flow:	all of them
+ * @active:	flows with packets, next one first
+ * @waiting:	flows whose first packet may not depart yet
+ * @wake:	when the first flow of @waiting may send, ktime_get_ns()
+ * @parked:	packets in those flows of @waiting whose first packet is other traffic
+ * @flow:	all flows, indexed by hash
  */
 struct ndpq_flows {
 	const struct ndpq_params *p;
@@ -63,12 +64,12 @@ struct ndpq_flows {
 	struct ndpq_flow	flow[1 << NDP_FLOW_BITS];
 };
 
-/* Behind what the qdisc layer keeps in the control block. */
+/* In the part of the control block that the qdisc layer leaves to us. */
 struct ndpq_flow_cb {
 	u8	class;
 };
 
-/* Packets of other traffic that may wait for their time. */
+/* Limit of the packets of other traffic that wait for their departure time */
 static u32 ndpq_park_limit(const struct ndpq_flows *fs)
 {
 	return fs->p->other_limit / 2;
@@ -84,7 +85,7 @@ static struct ndpq_flow_cb *ndpq_flow_cb(const struct sk_buff *skb)
  * ndpq_flows_create() - make the flows of a port
  * @p:	parameters of the port
  *
- * Return: NULL for want of memory.
+ * Return: flows, or NULL without memory.
  */
 struct ndpq_flows *ndpq_flows_create(const struct ndpq_params *p)
 {
@@ -104,7 +105,7 @@ struct ndpq_flows *ndpq_flows_create(const struct ndpq_params *p)
 }
 
 /**
- * ndpq_flows_destroy() - free them
+ * ndpq_flows_destroy() - free the flows of a port
  * @fs:	flows without packets, or NULL
  */
 void ndpq_flows_destroy(struct ndpq_flows *fs)
@@ -127,7 +128,7 @@ static u32 ndpq_flow_hash(struct sk_buff *skb, enum ndpq_class class,
 	return hash_32(skb_get_hash(skb), NDP_FLOW_BITS);
 }
 
-/* A flow that waits goes on. */
+/* Move a waiting flow back to the active ones. */
 static void ndpq_flow_wake(struct ndpq_flows *fs, struct ndpq_flow *f)
 {
 	if (f->parked)
@@ -140,8 +141,8 @@ static void ndpq_flow_wake(struct ndpq_flows *fs, struct ndpq_flow *f)
  * ndpq_flows_add() - append a packet to its flow
  * @fs:		flows
  * @skb:	packet
- * @class:	what ndpq_classify() said
- * @v:		likewise
+ * @class:	class from ndpq_classify()
+ * @v:		view from ndpq_classify()
  * @quantum:	bytes a flow may send per round
  */
 void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
@@ -160,7 +161,7 @@ void ndpq_flows_add(struct ndpq_flows *fs, struct sk_buff *skb,
 	}
 }
 
-/* When a packet departs at the earliest, ktime_get_ns(); 0: at once. */
+/* A packet's earliest departure time, ktime_get_ns(); 0: at once */
 static u64 ndpq_departure(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
@@ -193,7 +194,7 @@ static bool ndpq_flow_waits(struct ndpq_flows *fs, struct ndpq_flow *f, u64 now)
 
 /**
  * ndpq_flows_wake() - when the next packet may depart
- * @fs:		flows of which ndpq_flows_next() has given none
+ * @fs:		flows; ndpq_flows_next() has just returned NULL
  *
  * Return: ktime_get_ns(), or 0 if there is no packet.
  */
@@ -206,10 +207,10 @@ u64 ndpq_flows_wake(const struct ndpq_flows *fs)
  * ndpq_flows_next() - take the packet that is next to be sent
  * @fs:		flows
  * @quantum:	bytes a flow may send per round
- * @now:	ktime_get_ns(); U64_MAX: all may depart
- * @class:	what was given to ndpq_flows_add()
+ * @now:	ktime_get_ns(); U64_MAX: all packets may depart
+ * @class:	set to the class that was given to ndpq_flows_add()
  *
- * Return: NULL if there is none.
+ * Return: the packet, or NULL if there is none that may depart.
  */
 struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, u64 now,
 				enum ndpq_class *class)

@@ -8,18 +8,18 @@
  *
  *   - A short queue for data (section 3.1; 8 packets, which section 6 finds
  *     enough for full throughput) and one for headers, that is control and
- *     what trimming left of data.
- *   - Data that finds its queue full loses its payload.  By the toss of a coin
- *     it is the arriving packet or the last of the queue, which breaks up phase
- *     effects between senders.
- *   - Headers go first, but no more than 10 for one data packet while data
- *     waits.  That bounds what overload can take from goodput to headers:
- *     strict priority would let them have all of it.
+ *     trimmed data.
+ *   - When data finds its queue full, one packet is trimmed.  A random bit
+ *     selects the arriving packet or the last of the queue, which breaks up
+ *     phase effects between senders.
+ *   - Headers are served first, but no more than 10 for one data packet while
+ *     data waits.  That bounds the share of goodput that overload can turn into
+ *     headers: with strict priority headers could take all of it.
  *   - The header queue has as many bytes as the data queue by default, the
  *     paper's 8 packets of 9 KB beside 1125 headers.  A trimmed packet that
- *     finds it full goes back to its sender (section 3.2.4) or is dropped.
- *   - Other traffic has a queue of its own.  Deficit round robin by bytes, the
- *     headers' counted as NDP's, shares the port between the two.
+ *     finds it full returns to its sender (section 3.2.4) or is dropped.
+ *   - Other traffic has a queue of its own.  Deficit round robin by bytes shares
+ *     the port between it and NDP, whose share includes the headers.
  *
  *                          .-> headers (bytes) --.  10
  *	arriving -> class ---+                      +-- WRR --.
@@ -28,16 +28,17 @@
  *	  |   '-----------------------'-'                     |
  *	  '---------------------------> other (packets) ------'
  *
- * Mode host is for the port of a machine that sends itself: headers first, again
- * no more than 10 for one other packet while any waits, then deficit round robin
- * among sockets, limits that drop, and no trimming, because what is not on the
- * wire yet needs no NACK to come again.
+ * Mode host is for the port of an end host: headers first, again no more than 10
+ * for one other packet while any waits, then deficit round robin among sockets.
+ * A full queue drops, and nothing is trimmed, because packets that are not on
+ * the wire yet need no NACK to be retransmitted.
  *
- * A trim makes a packet shorter that a parent has counted, a tail drop takes
- * one that it has counted: enqueue compares its own queue before and after, and
- * tells the parents the difference to what they will assume.
+ * A trim shortens a packet that a parent has counted, a tail drop removes one
+ * that it has counted: enqueue compares its own queue before and after, and
+ * reports to the parents the difference from what they will assume.
  *
- * Lowering a limit leaves what is queued alone; it counts for what comes.
+ * Lowering a limit does not affect queued packets; it applies to those that
+ * arrive later.
  *
  * Not here: classification by anything but code points, hashing of other
  * traffic into flows (put fq_codel on the hosts), pause frames (sch_cee).
@@ -53,7 +54,7 @@
 #include "sch_ndp.h"
 #include "sch_ndp_trace.h"
 
-/* The bounds of parameters are what hardware and memory make of them. */
+/* Bounds of the parameters, set by hardware and memory */
 #define NDP_LIMIT_MAX		65536
 #define NDP_OTHER_LIMIT_MAX	1000000
 #define NDP_HDR_LIMIT_MAX	(64U << 20)
@@ -61,7 +62,7 @@
 #define NDP_RATE_MIN		125ULL			/* 1 kbit/s */
 #define NDP_RATE_MAX		1250000000000ULL	/* 10 Tbit/s */
 
-/* A port that was blocked for long does not make good for more than this. */
+/* A port that was blocked for long catches up by no more than this. */
 #define NDP_RATE_LAG_NS		NSEC_PER_MSEC
 
 static bool ndpq_is_host(const struct ndpq_sched *q)
@@ -103,7 +104,7 @@ static void ndpq_count_out(struct Qdisc *sch, const struct sk_buff *skb)
 	qdisc_qstats_backlog_dec(sch, skb);
 }
 
-/* A cloned header is copied first; without memory it goes unmarked. */
+/* Set CE if the queue is that deep.  A cloned header is copied first; without memory, no mark. */
 static bool ndpq_mark(struct sk_buff *skb, u32 depth, u32 threshold)
 {
 	unsigned int len = skb_network_offset(skb) + sizeof(struct ipv6hdr);
@@ -148,7 +149,7 @@ static int ndpq_drop(struct sk_buff *skb, struct Qdisc *sch, enum ndpq_drop why,
 	return qdisc_drop(skb, sch, to_free);
 }
 
-/* What was taken and is in no queue now: not this packet's sender's concern. */
+/* Hand a turned packet to netif_rx().  To the caller it is stolen: accepted, but in no queue. */
 static int ndpq_return_to_sender(struct sk_buff *skb, struct Qdisc *sch, unsigned int len)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
@@ -201,7 +202,7 @@ static void ndpq_append_data(struct sk_buff *skb, struct Qdisc *sch)
 	ndpq_count_in(sch, skb);
 }
 
-/* Make a header of data that is in no queue. */
+/* Trim a data packet that is in no queue, and queue its header. */
 static int ndpq_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 		       struct sk_buff **to_free)
 {
@@ -213,7 +214,7 @@ static int ndpq_demote(struct sk_buff *skb, struct Qdisc *sch, __u64 *counter,
 	err = ndpq_trim(skb, &q->p);
 	if (err)
 		return ndpq_drop(skb, sch, NDP_DROP_DATA, err, to_free);
-	/* A size table's overhead stays. */
+	/* Keep the overhead that a size table (tc stab) has added. */
 	qdisc_skb_cb(skb)->pkt_len = max_t(int, len + skb->len, 1);
 	(*counter)++;
 	trace_sch_ndp_trim(sch, whole, counter == &q->st.trimmed_tail);
@@ -256,7 +257,7 @@ static int ndpq_enqueue_other(struct sk_buff *skb, struct Qdisc *sch,
 	return NET_XMIT_SUCCESS;
 }
 
-/* Data and other traffic of a host. */
+/* Mode host: queue a packet of data or of other traffic in its flow. */
 static int ndpq_enqueue_flow(struct sk_buff *skb, struct Qdisc *sch,
 			     enum ndpq_class class, const struct ndpq_view *v,
 			     struct sk_buff **to_free)
@@ -317,9 +318,9 @@ static int ndpq_drop_unsegmented(struct sk_buff *skb, struct Qdisc *sch,
 	return ndpq_drop(skb, sch, NDP_DROP_OTHER, -ENOMEM, to_free);
 }
 
-/* A queue of packets is one of packets on the wire: a GSO packet would count
- * as one, could not be trimmed and would hold up headers for as long as all of
- * its segments take.  The verdict is the best that a segment got.
+/* Limits count packets as on the wire: a GSO packet would count as one, could
+ * not be trimmed and would delay headers for as long as all of its segments
+ * take.  The return value is the best that a segment got.
  */
 static int ndpq_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free)
@@ -440,8 +441,9 @@ static struct sk_buff *ndpq_take_other(struct Qdisc *sch)
 	return skb;
 }
 
-/* Deficit round robin between NDP and the rest, sending first and paying after.
- * A side without packets keeps its debt, but saves nothing up.
+/* Deficit round robin between NDP and other traffic, sending first and paying
+ * after.  A side without packets pays off a negative deficit, but accumulates no
+ * positive one.
  */
 static struct sk_buff *ndpq_dequeue_switch(struct Qdisc *sch)
 {
@@ -469,8 +471,8 @@ static struct sk_buff *ndpq_dequeue_switch(struct Qdisc *sch)
 	}
 }
 
-/* Any user may send small packets with control's code point (IP_TOS): they must not
- * have the port to themselves.
+/* Any user may send small packets with control's code point (IP_TOS): headers
+ * must not starve the other packets.
  */
 static struct sk_buff *ndpq_dequeue_host(struct Qdisc *sch)
 {
@@ -497,8 +499,9 @@ static struct sk_buff *ndpq_dequeue_host(struct Qdisc *sch)
 	return skb;
 }
 
-/* A packet takes its time from when the one before it ended if it waited for
- * that, else from now: late timers cost no throughput, idle time earns none.
+/* A packet's time at the rate starts at the end of the previous one's if it
+ * waited for that, else now: late timers cost no throughput, idle time earns
+ * none.
  */
 static void ndpq_pay_rate(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
 {
@@ -516,7 +519,7 @@ static struct sk_buff *ndpq_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb;
 	u64 now = 0;
 
-	/* Some parents peek, and then ask for what they saw by ->dequeue(). */
+	/* Some parents peek, and then fetch the peeked packet by ->dequeue(). */
 	if (!skb_queue_empty(&sch->gso_skb))
 		return qdisc_dequeue_peeked(sch);
 	if (q->p.rate && ndpq_len(q)) {
@@ -541,7 +544,7 @@ static void ndpq_reset_one(struct Qdisc *sch, struct sk_buff *skb, enum ndpq_dro
 	rtnl_kfree_skbs(skb, skb);
 }
 
-/* What a reset throws away is dropped, so that the sums stay true. */
+/* Packets discarded by a reset count as dropped, so that the counters still add up. */
 static void ndpq_reset(struct Qdisc *sch)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
@@ -726,7 +729,7 @@ static int ndpq_change(struct Qdisc *sch, struct nlattr *opt,
 
 	sch_tree_lock(sch);
 	if (p.rate != q->p.rate) {
-		/* The last packet's time was reckoned by the old rate. */
+		/* q->next was computed from the old rate. */
 		q->next = 0;
 		if (sch->q.qlen)
 			qdisc_watchdog_schedule_ns(&q->watchdog,
@@ -753,7 +756,7 @@ static void ndpq_defaults(struct ndpq_params *p, u8 mode)
 	};
 }
 
-/* The mode is read first: other defaults depend on it. */
+/* The mode is read first: the defaults of other parameters depend on it. */
 static int ndpq_init_mode(struct ndpq_sched *q, struct nlattr *opt,
 			  struct netlink_ext_ack *extack)
 {
@@ -783,7 +786,7 @@ static int ndpq_init(struct Qdisc *sch, struct nlattr *opt,
 	struct ndpq_sched *q = qdisc_priv(sch);
 	int err;
 
-	/* ndpq_destroy() follows a failure. */
+	/* After a failure the core calls ndpq_destroy(). */
 	qdisc_watchdog_init(&q->watchdog, sch);
 	__skb_queue_head_init(&q->data);
 	__skb_queue_head_init(&q->hdr);
@@ -794,7 +797,7 @@ static int ndpq_init(struct Qdisc *sch, struct nlattr *opt,
 	return ndpq_change(sch, opt, extack);
 }
 
-/* Nobody enqueues any more and the queues were reset. */
+/* Enqueue has ended and the queues have been reset. */
 static void ndpq_destroy(struct Qdisc *sch)
 {
 	struct ndpq_sched *q = qdisc_priv(sch);
@@ -873,7 +876,7 @@ static int __init sch_ndp_init(void)
 	return register_qdisc(&ndpq_qdisc_ops);
 }
 
-/* A qdisc holds a reference to its module, so that none is left here. */
+/* Each qdisc holds a reference to the module, so no qdisc is left here. */
 static void __exit sch_ndp_exit(void)
 {
 	unregister_qdisc(&ndpq_qdisc_ops);
@@ -882,7 +885,7 @@ static void __exit sch_ndp_exit(void)
 module_init(sch_ndp_init);
 module_exit(sch_ndp_exit);
 
-/* The name is the alias that kernels before 6.9 ask for, this the later one. */
+/* Kernels before 6.9 request the module by its name, later ones by this alias. */
 MODULE_ALIAS("net-sch-ndp");
 MODULE_DESCRIPTION("NDP trimming switch port");
 MODULE_LICENSE("GPL");

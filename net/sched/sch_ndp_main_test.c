@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit: headers and data of a trimming port, weighted round robin (section 3.1); packets of a
- * host that wait for their time.
+ * host that wait for their departure time.
  */
 #include <kunit/test.h>
 #include "sch_ndp_main.c"
@@ -32,7 +32,7 @@ static struct Qdisc *ndpq_wrr_test_qdisc(struct kunit *test, u32 weight, int hea
 	return sch;
 }
 
-/* Take one; was it a header? */
+/* Take the next packet.  Return: whether it is a header. */
 static bool ndpq_wrr_test_take(struct kunit *test, struct Qdisc *sch)
 {
 	struct sk_buff *skb = ndpq_take_ndp(sch);
@@ -64,7 +64,7 @@ static void ndpq_wrr_test_weight(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ndpq_wrr_test_take(test, sch), i % 2 == 0);
 }
 
-/* Whoever is alone has the link; the other's turn is not counted meanwhile. */
+/* If only headers or only data wait, all are sent, whatever the weight. */
 static void ndpq_wrr_test_alone(struct kunit *test)
 {
 	struct Qdisc *sch = ndpq_wrr_test_qdisc(test, 2, 0, 3);
@@ -116,7 +116,7 @@ static void ndpq_depart_test_add(struct kunit *test, struct ndpq_flows *fs, stru
 	ndpq_flows_add(fs, skb, NDP_CLASS_OTHER, &view, 1514);
 }
 
-/* How many may depart? */
+/* Return: how many packets may depart at @now. */
 static int ndpq_depart_test_take(struct ndpq_flows *fs, u64 now)
 {
 	enum ndpq_class class;
@@ -131,7 +131,7 @@ static int ndpq_depart_test_take(struct ndpq_flows *fs, u64 now)
 	return n;
 }
 
-/* Who says that it departs in minutes departs at once. */
+/* A packet whose departure time is minutes away is sent at once. */
 static void ndpq_depart_test_horizon(struct kunit *test)
 {
 	const u64 now = NDPQ_DEPART_TEST_NOW, soon = now + NSEC_PER_SEC / 5;
@@ -148,7 +148,7 @@ static void ndpq_depart_test_horizon(struct kunit *test)
 	ndpq_flows_destroy(fs);
 }
 
-/* However many sockets want to wait, half of the limit is left for others. */
+/* However many sockets wait for departure times, they take no more than half of the limit. */
 static void ndpq_depart_test_many(struct kunit *test)
 {
 	const u64 now = NDPQ_DEPART_TEST_NOW, soon = now + NSEC_PER_SEC / 2;
@@ -159,14 +159,14 @@ static void ndpq_depart_test_many(struct kunit *test)
 	for (i = 0; i < 32; i++)
 		ndpq_depart_test_add(test, fs, &sk[i % 8], soon);
 	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 24);
-	/* To one that waits, or to one that does not */
+	/* At the limit each new packet causes one to be sent, whether its flow waits or not. */
 	for (i = 0; i < 8; i++) {
 		ndpq_depart_test_add(test, fs, &sk[i], soon);
 		KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, now), 1);
 	}
 	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon), 8);
 	KUNIT_EXPECT_EQ(test, ndpq_flows_wake(fs), 0);
-	/* As many may wait again. */
+	/* Once the waiting packets have left, as many may wait again. */
 	for (i = 0; i < 8; i++)
 		ndpq_depart_test_add(test, fs, &sk[i], soon + 1);
 	KUNIT_EXPECT_EQ(test, ndpq_depart_test_take(fs, soon), 0);

@@ -2,9 +2,9 @@
 /*
  * sch_ndp: tracepoints, system "sch_ndp" (Documentation/observe.md).
  *
- * What becomes of packets that find a queue full, or of all that wait at a reset.  Each names the
- * port and how long its queues are then; @len is the packet's length, link header and all,
- * before anything was done to it.  All are under the qdisc's root lock.
+ * Events for packets that find a queue full, and for those dropped by a reset.  Each has the port
+ * and the lengths of its queues at that time; @len is the packet's length with its link header,
+ * before it was changed.  All are emitted under the qdisc's root lock.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sch_ndp
@@ -16,7 +16,7 @@
 #include <linux/tracepoint.h>
 #include "sch_ndp.h"
 
-/* A port and its queues: packets of data and of other traffic, bytes of headers. */
+/* A port and its queues: packets of data and of other traffic, bytes of headers */
 #define SCH_NDP_TRACE_PORT					\
 		__field(__u32, netns)				\
 		__field(int, ifindex)				\
@@ -50,7 +50,7 @@ TRACE_DEFINE_ENUM(NDP_DROP_HEADER);
 TRACE_DEFINE_ENUM(NDP_DROP_BOUNCE);
 TRACE_DEFINE_ENUM(NDP_DROP_OTHER);
 
-/* A packet of data loses its payload: an arriving one, or the @tail of the queue. */
+/* A data packet is trimmed: the arriving one, or the @tail of the queue. */
 TRACE_EVENT(sch_ndp_trim,
 	TP_PROTO(struct Qdisc *sch, unsigned int len, bool tail),
 	TP_ARGS(sch, len, tail),
@@ -71,7 +71,7 @@ TRACE_EVENT(sch_ndp_trim,
 		  SCH_NDP_TRACE_PORT_ARGS, __entry->len, __entry->tail)
 );
 
-/* A header returns to its sender. */
+/* A header is returned to its sender. */
 TRACE_EVENT(sch_ndp_bounce,
 	TP_PROTO(struct Qdisc *sch, unsigned int len),
 	TP_ARGS(sch, len),
@@ -90,7 +90,7 @@ TRACE_EVENT(sch_ndp_bounce,
 		  SCH_NDP_TRACE_PORT_ARGS, __entry->len)
 );
 
-/* A packet is dropped; @reason is the counter, of which drop_bounce is a part of drop_header. */
+/* A packet is dropped; @reason is the counter, and drop_header includes drop_bounce. */
 TRACE_EVENT(sch_ndp_drop,
 	TP_PROTO(struct Qdisc *sch, unsigned int len, enum ndpq_drop reason),
 	TP_ARGS(sch, len, reason),

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_ndp: what a port reads in a packet, and what it does to it.
+ * sch_ndp: how a port parses and trims a packet, or returns it to its sender.
  *
  * Trimming (NDP paper, section 3.1) keeps everything up to and including the
- * payload's CRC, 78 bytes of an untagged IPv4 packet, and makes the rest agree
- * with that: IP and UDP lengths, IP checksum, and the code point, so that the
- * next port serves what is left as a header.  The ECN bits stay.  A UDP
- * checksum covers the payload that is gone, so it becomes zero, which is what
- * NDP sends anyway.  The NDP header is left alone: its length field against the
- * packet's length is how the receiver knows.
+ * payload's CRC, 78 bytes of an untagged IPv4 packet, and makes the headers
+ * agree with that: IP and UDP lengths, IP checksum, and the code point, so that
+ * the next port serves what is left as a header.  The ECN bits stay.  A UDP
+ * checksum covers the payload that was cut off, so it becomes zero, which is
+ * what NDP sends anyway.  The NDP header is left alone: the receiver detects a
+ * trimmed packet by comparing the header's length field with the packet's
+ * length.
  *
  * Return to sender (section 3.2.4) turns a trimmed packet around: MAC and IP
- * addresses change places, the UDP ports stay (the destination port is what
- * names the protocol), and BOUNCED is set.  The NDP checksum covers both
- * addresses; their order does not matter to a sum, so only the flag is patched
- * into it.  The TTL starts afresh: the way back has no less hops than the
- * packet has made, and a packet that is BOUNCED is never turned again, so that
- * none can go round for ever.
+ * addresses are swapped, the UDP ports stay (the destination port identifies
+ * the protocol), and BOUNCED is set.  The NDP checksum covers both addresses;
+ * their order does not matter to a sum, so only the flag is patched into it.
+ * The TTL is reset: the way back has no fewer hops than the packet has made,
+ * and a packet that is BOUNCED is never turned again, so that none can loop
+ * forever.
  *
- * Checksums are patched, not computed anew: a packet that was broken on its way
- * here stays recognizable as that.
+ * Checksums are patched, not recomputed: a packet that was corrupted on its way
+ * here still fails the check.
  *
  * Not done here: tunnels (a port sees the outer packet only), and checking NDP
- * headers, which is the endpoints' work.
+ * headers, which is up to the endpoints.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -119,7 +120,7 @@ static bool ndpq_view_ip(struct sk_buff *skb, struct ndpq_view *v)
 	return false;
 }
 
-/* Unfragmented UDP to the NDP port, with a whole NDP header. */
+/* Is it unfragmented UDP to the NDP port, with a whole NDP header? */
 static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v, __be16 port)
 {
 	const unsigned int len = sizeof(struct udphdr) + sizeof(struct ndphdr);
@@ -136,16 +137,17 @@ static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v, __be16 port)
 }
 
 /**
- * ndpq_classify() - say which queue a packet belongs to
+ * ndpq_classify() - determine which queue a packet belongs to
  * @skb:	packet, skb->data at its link-layer header
  * @p:		the port's parameters
  * @v:		filled in; of use for NDP_CLASS_DATA only
  *
- * By code point alone, as in hardware.  What says that it may be trimmed and
- * cannot be is other traffic.  Data without payload is a header already: there
- * is nothing to cut, so it is served like one, whole and unchanged.  Extension
- * headers of IPv6 stay with what is left; where that would be too long for a
- * header at the next port, the packet is other traffic.
+ * Classifies by code point alone, as in hardware.  A packet whose code point
+ * allows trimming but which cannot be trimmed is other traffic.  Data without
+ * payload is a header already: there is nothing to cut, so it is served like
+ * one, whole and unchanged.  Extension headers of IPv6 stay with the trimmed
+ * packet; if that would be too long for a header at the next port, the packet
+ * is other traffic.
  *
  * May move the packet's headers into its linear part.
  */
@@ -178,9 +180,9 @@ static void ndpq_trim_ip4(struct iphdr *iph, unsigned int len, u8 dscp)
  * @skb:	packet of NDP_CLASS_DATA
  * @p:		the port's parameters
  *
- * The caller corrects the length that the qdisc remembers.
+ * The caller corrects the qdisc's record of the length.
  *
- * Return: 0, or -ENOMEM, the packet being fit for nothing but a drop.
+ * Return: 0, or -ENOMEM: then the packet can only be dropped.
  */
 int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p)
 {
@@ -208,8 +210,8 @@ int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p)
 }
 
 /*
- * What its sender would have to send again, and has no payload: trimmed data,
- * an opening or FIN.
+ * A packet without payload that its sender would have to retransmit: trimmed
+ * data, an opening or FIN.
  */
 static bool ndpq_is_numbered_header(const struct sk_buff *skb,
 				    const struct ndpq_view *v, u8 dscp_trimmed)
@@ -223,7 +225,7 @@ static bool ndpq_is_numbered_header(const struct sk_buff *skb,
 	       v->udp_end < v->keep + ntohs(nh->len);
 }
 
-/* It was never returned and there is a sender to return it to. */
+/* Can the packet be returned: not BOUNCED yet, and with a valid sender? */
 static bool ndpq_returnable(const struct sk_buff *skb, const struct ndpq_view *v)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
@@ -233,7 +235,7 @@ static bool ndpq_returnable(const struct sk_buff *skb, const struct ndpq_view *v
 	if (skb->dev->type != ARPHRD_ETHER || v->nhoff < ETH_HLEN ||
 	    !is_valid_ether_addr(eth->h_source))
 		return false;
-	/* What extension headers say does not hold for the way back. */
+	/* Extension headers are not valid for the way back. */
 	if (v->v6)
 		return v->thoff == v->nhoff + sizeof(struct ipv6hdr) &&
 		       !ipv6_addr_is_multicast(&ndpq_ip6(skb, v)->saddr) &&
@@ -268,7 +270,7 @@ static void ndpq_turn_ip6(struct ipv6hdr *iph)
 	iph->hop_limit = NDP_BOUNCE_TTL;
 }
 
-/* Where it goes and whose it is was decided for the other direction. */
+/* Clear metadata that was set for the other direction: route, mark, hash, queue, priority. */
 static void ndpq_forget(struct sk_buff *skb)
 {
 	skb_scrub_packet(skb, true);
@@ -280,16 +282,16 @@ static void ndpq_forget(struct sk_buff *skb)
 }
 
 /**
- * ndpq_turn_around() - make a header go back to its sender
+ * ndpq_turn_around() - turn a header around towards its sender
  * @skb:	packet
  * @p:		the port's parameters
  *
- * On success the packet is as the device would have received it, for
- * netif_rx().  It keeps its socket, if it has one: the destructor might want a
- * lock that the sender holds above ours, and ip_rcv() orphans it anyway.
+ * On success the packet looks as if the device had received it, for netif_rx().
+ * It keeps its socket, if it has one: the destructor might take a lock that the
+ * sender holds outside of ours, and ip_rcv() orphans the packet anyway.
  *
- * Return: 0; -EINVAL for a packet that must not or cannot be returned,
- * unchanged; -ENOMEM.
+ * Return: 0; -EINVAL for a packet that must not or cannot be returned (it is
+ * unchanged); -ENOMEM.
  */
 int ndpq_turn_around(struct sk_buff *skb, const struct ndpq_params *p)
 {

@@ -76,16 +76,16 @@ static void ndpq_trim_test_lengths(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, iph->ttl, 17);
 		KUNIT_EXPECT_EQ(test, ntohs(uh->len), sizeof(*uh) + NDP_HDR_LEN);
 		KUNIT_EXPECT_EQ(test, uh->check, 0);
-		/* The length field still tells what was there. */
+		/* The length field still has the length of the payload. */
 		KUNIT_EXPECT_EQ(test, ntohs(nh->len), lengths[i]);
-		/* What was trimmed is a header from here on. */
+		/* From now on the trimmed packet is a header. */
 		KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &ndpq_trim_test_params, &v),
 				NDP_CLASS_HEADER);
 		kfree_skb(skb);
 	}
 }
 
-/* A clone's other half keeps its payload. */
+/* Trimming a clone leaves the payload of the original. */
 static void ndpq_trim_test_clone(struct kunit *test)
 {
 	struct sk_buff *skb = ndpq_trim_test_packet(test, 500, 0);
@@ -102,7 +102,7 @@ static void ndpq_trim_test_clone(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* What does not add up is other traffic, and whole. */
+/* Packets with a wrong length, and fragments, are other traffic. */
 static void ndpq_trim_test_other(struct kunit *test)
 {
 	struct sk_buff *skb = ndpq_trim_test_packet(test, 500, 0);

@@ -10,38 +10,38 @@
  *		 zcr_use() <- zcr_hear() <------------'
  *		     '-------- frame ----------------> zcr_arrive() ... zcr_leave()
  *
- * Documentation/zfabric.md says why counters are absolute and what epochs are for, and
- * Documentation/models/credit.pml is the same as here, checked by spin.
+ * Documentation/zfabric.md explains why counters are absolute and what epochs are for;
+ * Documentation/models/credit.pml is a model of this protocol, checked by spin.
  *
- * An ask is for whole frames, and granted whole or not at all; in parts only where each frame
- * takes one credit, as most do on wires.  So whatever was granted can be used, and comes home;
- * and since no ask is for more than ZCR_ASK_MAX, which each receiver has, each is granted in
- * time.
+ * An ask is for whole frames, and is granted whole or not at all; it is granted in parts only
+ * where each frame takes one credit, as most do on wires.  So all credit that was granted can be
+ * used, and is returned; and since no ask is for more than ZCR_ASK_MAX, which each receiver has,
+ * each ask is granted in time.
  *
- * A stream needs few asks: while more than half of all credit is free, and nobody waits, a
- * source whose frames come is granted up to ZCR_AHEAD more than it has asked for.  What a sender
- * has no use for it gives back (zcr_void()).
+ * A stream needs few asks: while more than half of all credit is free, and no ask waits, a
+ * source whose frames arrive is granted up to ZCR_AHEAD more than it has asked for.  A sender
+ * gives back credit that it has no use for (zcr_void()).
  *
  * Sources that ask take turns by credits (deficit round robin, Shreedhar and Varghese,
  * SIGCOMM 1995), as the thesis' waiting lists do by frames.
  *
- * Non-goals: frames, timers, memory and wires are the caller's.
+ * Non-goals: frames, timers, memory and wires are left to the caller.
  *
- * Context: any; the caller serialises what is about a sender, and what is about a receiver.
+ * Context: any; the caller serialises calls about a sender, and calls about a receiver.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include "credit.h"
 
-/* Credits of a turn and a weight of 1 */
+/* Credits that a source of weight 1 gets in a turn */
 #define ZCR_QUANTUM	16
 
-/* A part is this share of all credit at least, or each frame that leaves would make a message. */
+/* A part is at least 1/ZCR_PARTS of all credit, lest each frame that leaves cause a message. */
 #define ZCR_PARTS	8
 
 /**
- * zcr_cost() - what a frame takes
- * @len:	its bytes
+ * zcr_cost() - credits that a frame takes
+ * @len:	bytes of the frame
  *
  * Return: credits.
  */
@@ -51,8 +51,8 @@ u32 zcr_cost(unsigned int len)
 }
 
 /**
- * zcr_sender_begin() - a sender begins, or begins anew
- * @tx:		sender; what it had is void
+ * zcr_sender_begin() - start a sender, or restart it
+ * @tx:		sender; its former state is void
  * @epoch:	random, not 0
  */
 void zcr_sender_begin(struct zcr_sender *tx, u32 epoch)
@@ -61,11 +61,11 @@ void zcr_sender_begin(struct zcr_sender *tx, u32 epoch)
 }
 
 /**
- * zcr_want() - a frame wants to be sent
+ * zcr_want() - add a frame to what a sender asks for
  * @tx:		sender
- * @credits:	of the frame
+ * @credits:	credits that the frame takes
  *
- * Return: false if so much was asked for that this must wait.
+ * Return: false if so much is asked for already that the frame must wait.
  */
 bool zcr_want(struct zcr_sender *tx, u32 credits)
 {
@@ -80,7 +80,7 @@ bool zcr_want(struct zcr_sender *tx, u32 credits)
 }
 
 /**
- * zcr_ask() - what a sender says
+ * zcr_ask() - make a sender's ask
  * @tx:		sender
  *
  * Return: message.
@@ -94,7 +94,7 @@ struct zcr_msg zcr_ask(struct zcr_sender *tx)
 	};
 }
 
-/* Does a counter go forward to @to, and not beyond @end? */
+/* Does a counter move forward from @from to @to, and not beyond @end? */
 static bool zcr_forward(u32 from, u32 to, u32 end)
 {
 	return to - from <= end - from;
@@ -104,7 +104,7 @@ static bool zcr_hear_hello(struct zcr_sender *tx, const struct zcr_msg *msg, u32
 {
 	if (msg->epoch != tx->epoch || msg->peer == tx->peer)
 		return false;
-	/* A receiver that does not know us any more: nothing of before counts. */
+	/* The receiver does not know us any more: all earlier counts are void. */
 	if (tx->peer)
 		zcr_sender_begin(tx, fresh);
 	tx->peer = msg->peer;
@@ -112,12 +112,12 @@ static bool zcr_hear_hello(struct zcr_sender *tx, const struct zcr_msg *msg, u32
 }
 
 /**
- * zcr_hear() - a sender hears a HELLO or a GRANT
+ * zcr_hear() - a sender receives a HELLO or a GRANT
  * @tx:		sender
- * @msg:	message, maybe old, doubled or forged
- * @fresh:	random, not 0: the sender's epoch, if it must begin anew
+ * @msg:	message, maybe old, duplicated or forged
+ * @fresh:	random, not 0: the sender's epoch, if it must restart
  *
- * Return: whether it tells anything.
+ * Return: whether the message has news for the sender.
  */
 bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
 {
@@ -133,18 +133,18 @@ bool zcr_hear(struct zcr_sender *tx, const struct zcr_msg *msg, u32 fresh)
 		if ((s32)(tx->granted - tx->asked) > 0)
 			tx->asked = tx->granted;
 	}
-	/* Somebody else's frame may have taken credit that was not used yet. */
+	/* A frame from a spoofed address may have taken credit that was not used yet. */
 	if (zcr_forward(tx->acked, msg->past, tx->granted))
 		tx->acked += min(msg->past - tx->acked, tx->used - tx->acked);
 	return news;
 }
 
 /**
- * zcr_use() - send a frame
+ * zcr_use() - use credit for a frame that is to be sent
  * @tx:		sender
- * @credits:	of the frame
+ * @credits:	credits that the frame takes
  *
- * Return: false if there are not as many.
+ * Return: false if the sender does not have that many.
  */
 bool zcr_use(struct zcr_sender *tx, u32 credits)
 {
@@ -155,13 +155,13 @@ bool zcr_use(struct zcr_sender *tx, u32 credits)
 }
 
 /**
- * zcr_void() - no frame waits: what was granted and not used is given back
+ * zcr_void() - no frame waits: give back credit that was granted and not used
  * @tx:		sender
  *
- * The receiver hears of it by the next ask if it has told that all frames have arrived;
- * else when frames that were sent by now have, or are lost.
+ * The next ask reports it to the receiver if the receiver has confirmed that all frames
+ * arrived; otherwise it is reported once all frames sent so far have arrived or are lost.
  *
- * Return: how many.
+ * Return: credits given back.
  */
 u32 zcr_void(struct zcr_sender *tx)
 {
@@ -177,10 +177,10 @@ u32 zcr_void(struct zcr_sender *tx)
 }
 
 /**
- * zcr_tick() - as long as a frame can be on its way has passed since the last time
+ * zcr_tick() - the maximum transit time of a frame has passed since the last call
  * @tx:		sender
- * @inside:	of @tx->used, credits of frames that have not set out yet; it may count some of
- *		a former life
+ * @inside:	credits of @tx->used whose frames have not left this host yet; may include some
+ *		of a former epoch
  */
 void zcr_tick(struct zcr_sender *tx, u32 inside)
 {
@@ -189,20 +189,20 @@ void zcr_tick(struct zcr_sender *tx, u32 inside)
 }
 
 /**
- * zcr_repeat() - is a sender to say again what it has said?
+ * zcr_repeat() - must a sender repeat its ask?
  * @tx:		sender
  *
- * Return: whether the receiver may not know it.
+ * Return: true if the receiver may not know the sender's counters, or may forget the sender.
  */
 bool zcr_repeat(const struct zcr_sender *tx)
 {
-	/* Who holds credit must not be taken for one that has vanished. */
+	/* A sender that holds credit must not be taken for one that has vanished. */
 	return tx->asked != tx->used || tx->acked != tx->used;
 }
 
 /**
- * zcr_receiver_init() - a vNIC without sources
- * @rx:		receiver; its size is 0
+ * zcr_receiver_init() - prepare a vNIC without sources
+ * @rx:		receiver; its size becomes 0
  */
 void zcr_receiver_init(struct zcr_receiver *rx)
 {
@@ -211,7 +211,7 @@ void zcr_receiver_init(struct zcr_receiver *rx)
 }
 
 /**
- * zcr_source_init() - a sender may come
+ * zcr_source_init() - prepare a source for a sender to come
  * @src:	source
  * @rx:		receiver
  * @nonce:	random, not 0
@@ -222,7 +222,7 @@ void zcr_source_init(struct zcr_source *src, struct zcr_receiver *rx, u32 nonce)
 	INIT_LIST_HEAD(&src->waiting);
 }
 
-/* It waits, or does not.  Whose turn it is goes on with it. */
+/* Put a source on the waiting list, or take it off.  The one whose turn it is keeps its turn. */
 static void zcr_wait(struct zcr_source *src)
 {
 	if (src->asked == src->granted)
@@ -235,7 +235,7 @@ static void zcr_wait(struct zcr_source *src)
 		list_add_tail(&src->waiting, &src->rx->waiting);
 }
 
-/* What was sent long ago and has not come, never will. */
+/* Take back settled credit whose frames have not arrived: they are lost.  Return: how much. */
 static u32 zcr_settle(struct zcr_source *src, u32 settled)
 {
 	u32 lost = settled - src->arrived;
@@ -254,7 +254,7 @@ static enum zcr_verdict zcr_asked_anew(struct zcr_source *src, const struct zcr_
 {
 	if (msg->peer != src->nonce)
 		return ZCR_STRANGE;
-	/* Not before what its former life was granted has come, or lapsed. */
+	/* Credit granted to the sender's previous incarnation must have been used, or lapsed. */
 	if (src->granted != src->arrived || msg->count > ZCR_ASK_MAX)
 		return ZCR_STALE;
 	src->epoch = msg->epoch;
@@ -271,15 +271,15 @@ static enum zcr_verdict zcr_asked_anew(struct zcr_source *src, const struct zcr_
 }
 
 /**
- * zcr_asked() - a receiver hears an ask
- * @src:	sender that it is from
- * @msg:	message, maybe old, doubled or forged
- * @fresh:	random, not 0: for the pair after this one
- * @lost:	credits of frames that will not come are added
+ * zcr_asked() - a receiver receives an ask
+ * @src:	sender that the ask is from
+ * @msg:	message, maybe old, duplicated or forged
+ * @fresh:	random, not 0: the receiver's epoch for the pair after this one
+ * @lost:	credits of frames that are lost are added to this
  *
- * Ask zcr_next() after it.
+ * Call zcr_next() afterwards.
  *
- * Return: what it was.
+ * Return: what the ask turned out to be.
  */
 enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u32 fresh,
 			   u32 *lost)
@@ -291,8 +291,8 @@ enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u3
 	if (msg->peer != src->peer)
 		return ZCR_STALE;
 	/*
-	 * Somebody has forged a grant: the sender counts more than we have granted.  The two
-	 * counters would never agree again, so the pair begins anew.
+	 * A forged grant has reached the sender, which now counts more than we have granted.
+	 * The two counters would never agree again, so the pair is restarted.
 	 */
 	if ((s32)(msg->count - src->granted) > ZCR_ASK_MAX)
 		return ZCR_STRANGE;
@@ -308,7 +308,7 @@ enum zcr_verdict zcr_asked(struct zcr_source *src, const struct zcr_msg *msg, u3
 }
 
 /**
- * zcr_grant() - what a receiver says to a source
+ * zcr_grant() - make a receiver's grant to a source
  * @src:	source
  *
  * Return: message.
@@ -322,10 +322,10 @@ struct zcr_msg zcr_grant(const struct zcr_source *src)
 }
 
 /**
- * zcr_answer() - what a receiver answers to an ask
+ * zcr_answer() - make a receiver's answer to an ask
  * @src:	source
  * @ask:	message
- * @verdict:	of zcr_asked(), but not ZCR_STALE
+ * @verdict:	result of zcr_asked(), but not ZCR_STALE
  *
  * Return: message.
  */
@@ -339,7 +339,7 @@ struct zcr_msg zcr_answer(const struct zcr_source *src, const struct zcr_msg *as
 	};
 }
 
-/* A source's turn begins.  Who stopped to ask in its own keeps nothing of it. */
+/* A source's turn begins.  One that stopped asking during its turn loses the rest of it. */
 static void zcr_begin_turn(struct zcr_receiver *rx, struct zcr_source *src)
 {
 	if (rx->turn)
@@ -348,7 +348,7 @@ static void zcr_begin_turn(struct zcr_receiver *rx, struct zcr_source *src)
 	src->deficit += src->weight * ZCR_QUANTUM;
 }
 
-/* What a source can be granted now, or 0. */
+/* Credits that a source can be granted now, or 0. */
 static u32 zcr_part(const struct zcr_receiver *rx, const struct zcr_source *src)
 {
 	u32 need = src->asked - src->granted;
@@ -363,9 +363,9 @@ static u32 zcr_part(const struct zcr_receiver *rx, const struct zcr_source *src)
  * zcr_next() - grant an ask that waits
  * @rx:		receiver
  *
- * Until there is no more: whenever credit has come home, or an ask has come.
+ * Call it whenever credit has been returned or an ask has arrived, until it returns NULL.
  *
- * Return: source that is to be sent a zcr_grant(), or NULL if there is none, or no room.
+ * Return: source that is to be sent a zcr_grant(), or NULL if no ask waits, or credit is short.
  */
 struct zcr_source *zcr_next(struct zcr_receiver *rx)
 {
@@ -393,13 +393,13 @@ struct zcr_source *zcr_next(struct zcr_receiver *rx)
 }
 
 /**
- * zcr_arrive() - a frame has come, and waits for the vNIC
- * @src:	who has sent it
- * @credits:	of the frame
+ * zcr_arrive() - a frame has arrived, and waits for the vNIC
+ * @src:	sender of the frame
+ * @credits:	credits that the frame takes
  *
- * One without credit takes room as well.
+ * A frame that came without credit takes room as well.
  *
- * Return: of @credits, those that it had been granted.
+ * Return: the part of @credits that the sender had been granted.
  */
 u32 zcr_arrive(struct zcr_source *src, u32 credits)
 {
@@ -411,10 +411,10 @@ u32 zcr_arrive(struct zcr_source *src, u32 credits)
 }
 
 /**
- * zcr_more() - a frame has come: is its sender granted more than it asks for?
+ * zcr_more() - a frame has arrived: grant its sender more than it asked for, if there is plenty
  * @src:	sender
  *
- * Return: whether it is to be sent a zcr_grant().
+ * Return: whether the sender is to be sent a zcr_grant().
  */
 bool zcr_more(struct zcr_source *src)
 {
@@ -438,9 +438,9 @@ bool zcr_more(struct zcr_source *src)
 }
 
 /**
- * zcr_take() - a frame has come without credit, and waits for the vNIC
+ * zcr_take() - a frame has arrived without credit, and waits for the vNIC
  * @rx:		receiver
- * @credits:	of the frame
+ * @credits:	credits that the frame takes
  */
 void zcr_take(struct zcr_receiver *rx, u32 credits)
 {
@@ -448,9 +448,9 @@ void zcr_take(struct zcr_receiver *rx, u32 credits)
 }
 
 /**
- * zcr_leave() - a frame waits no more
+ * zcr_leave() - a frame has left the vNIC's queue
  * @rx:		receiver
- * @credits:	that it came with
+ * @credits:	credits that the frame took
  */
 void zcr_leave(struct zcr_receiver *rx, u32 credits)
 {
@@ -458,8 +458,8 @@ void zcr_leave(struct zcr_receiver *rx, u32 credits)
 }
 
 /**
- * zcr_forget() - a sender has vanished, or was silent until its credit has lapsed
- * @src:	source; it waits no more
+ * zcr_forget() - a sender has vanished, or was silent until its credit lapsed
+ * @src:	source; its ask no longer waits
  *
  * Return: credits that it held.
  */
@@ -482,10 +482,10 @@ u32 zcr_forget(struct zcr_source *src)
 }
 
 /**
- * zcr_pair() - a sender and a source of one switch begin
+ * zcr_pair() - start a pair whose sender and source are in one switch
  * @tx:		sender
  * @src:	what the receiver knows of it
- * @epoch:	of both, not 0
+ * @epoch:	epoch of both ends, not 0
  */
 void zcr_pair(struct zcr_sender *tx, struct zcr_source *src, u32 epoch)
 {
@@ -496,11 +496,11 @@ void zcr_pair(struct zcr_sender *tx, struct zcr_source *src, u32 epoch)
 }
 
 /**
- * zcr_withdraw() - a sender and a source of one switch: what was asked for is not wanted
+ * zcr_withdraw() - withdraw the ask of a pair whose sender and source are in one switch
  * @tx:		sender
  * @src:	what the receiver knows of it
  *
- * Return: credits that were asked for in vain.
+ * Return: credits that were asked for and not granted.
  */
 u32 zcr_withdraw(struct zcr_sender *tx, struct zcr_source *src)
 {

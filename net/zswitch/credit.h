@@ -9,24 +9,24 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-/* A credit is room for a frame of so many bytes; a longer frame takes more of them. */
+/* A credit is room for a frame of this many bytes; a longer frame takes more credits. */
 #define ZCR_BYTES	2048
 
-/* Credits of the longest frame, and what may be asked for beyond what was granted */
+/* Credits that the longest frame takes, and that may be asked for beyond those granted */
 #define ZCR_ASK_MAX	64
 
 /*
- * Credits that a source may hold which it has not asked for; and how many may be granted beyond
- * the last ask that was heard of it, so that a forged grant is worth no more than that.
+ * ZCR_AHEAD: credits that a source may hold without having asked for them.  ZCR_AHEAD_MAX: credits
+ * that may be granted beyond the source's last ask, which also bounds what a forged grant is worth.
  */
 #define ZCR_AHEAD	32
 #define ZCR_AHEAD_MAX	(2 * ZCR_AHEAD)
 
 /**
  * enum zcr_type - kinds of messages
- * @ZCR_ASK:	by a sender
+ * @ZCR_ASK:	from a sender, for credit
  * @ZCR_HELLO:	to a sender that the receiver does not know
- * @ZCR_GRANT:	to a sender
+ * @ZCR_GRANT:	to a sender, with credit
  */
 enum zcr_type {
 	ZCR_ASK,
@@ -36,12 +36,12 @@ enum zcr_type {
 
 /**
  * struct zcr_msg - a message; counters are modulo 2^32
- * @type:	kind
- * @epoch:	the sender's
- * @peer:	the receiver's; 0: not known yet
+ * @type:	kind of message
+ * @epoch:	epoch of the sender
+ * @peer:	epoch of the receiver; 0: not known yet
  * @count:	credits asked for, or granted, since the pair began
- * @past:	of an ask, those settled; of a grant, those that have arrived
- * @single:	of an ask: each frame that waits takes one credit
+ * @past:	in an ask, credits settled; in a grant, credits arrived
+ * @single:	in an ask: each frame that waits takes one credit
  */
 struct zcr_msg {
 	enum zcr_type	type;
@@ -53,18 +53,18 @@ struct zcr_msg {
 };
 
 /**
- * struct zcr_sender - who sends to a vNIC
- * @epoch:	its own, never 0
- * @peer:	the receiver's; 0: not known yet
- * @wanted:	credits of its frames, of those that were sent and those that wait
+ * struct zcr_sender - a sender to a vNIC; counters are modulo 2^32
+ * @epoch:	the sender's own epoch, never 0
+ * @peer:	the receiver's epoch; 0: not known yet
+ * @wanted:	credits of all its frames, of those that were sent and those that wait
  * @asked:	credits that it has asked for, or got unasked
  * @told:	@asked in its last ask
- * @granted:	of @asked, those that it got
- * @used:	of these, those that it has sent frames by, or given back
- * @last:	of @used, those on their way by the last zcr_tick()
- * @settled:	by the one before: these frames have arrived or are lost
+ * @granted:	credits of @asked that it was granted
+ * @used:	credits of @granted that it has sent frames with, or given back
+ * @last:	credits of @used whose frames had left this host at the last zcr_tick()
+ * @settled:	@last at the tick before: these frames have arrived or are lost
  * @acked:	credits whose frames have arrived, or that are given up
- * @large:	@wanted when a frame of more than one was asked for last
+ * @large:	@wanted when a frame of more than one credit was last asked for
  */
 struct zcr_sender {
 	u32	epoch;
@@ -82,9 +82,9 @@ struct zcr_sender {
 
 /**
  * struct zcr_receiver - the credit of a vNIC
- * @size:	how much there is; 0: all may send without
- * @out:	of it, what is granted and has not come, and what waits for the vNIC
- * @quiet:	nothing is granted until what was granted in a former life has lapsed
+ * @size:	credits in all; 0: frames need no credit
+ * @out:	credits granted whose frames have not arrived, and those of frames in the queue
+ * @quiet:	nothing is granted until grants of the previous incarnation have lapsed
  * @waiting:	sources whose asks wait
  * @turn:	source whose turn it is
  */
@@ -97,21 +97,21 @@ struct zcr_receiver {
 };
 
 /**
- * struct zcr_source - what a receiver knows of a sender
+ * struct zcr_source - what a receiver knows of a sender; counters are modulo 2^32
  * @waiting:	in the receiver's list
  * @rx:		receiver
- * @remote:	it is told of grants by messages; the caller's
+ * @remote:	grants are sent to it as messages; used by the caller only
  * @weight:	share among sources that ask
  * @deficit:	credits that it may still get in its turn
- * @epoch:	the sender's; 0: not known
- * @peer:	the receiver's for this pair
- * @nonce:	the receiver's for the next pair
- * @single:	what it asks for can be granted in parts
+ * @epoch:	the sender's epoch; 0: not known
+ * @peer:	the receiver's epoch for this pair
+ * @nonce:	the receiver's epoch for the next pair
+ * @single:	its ask can be granted in parts
  * @asked:	credits that the sender has asked for, or got unasked
- * @told:	what it has said that it has asked for
- * @granted:	of @asked, those that it got
- * @arrived:	of these, those whose frames have come, or that are given up
- * @run:	frames that have come since it gave back any; 2 * ZCR_AHEAD at most
+ * @told:	count in the sender's last ask
+ * @granted:	credits of @asked that it was granted
+ * @arrived:	credits of @granted whose frames have arrived, or that are given up
+ * @run:	frames that have arrived since it last gave credit back; at most 2 * ZCR_AHEAD
  */
 struct zcr_source {
 	struct list_head	waiting;
@@ -131,10 +131,10 @@ struct zcr_source {
 };
 
 /**
- * enum zcr_verdict - what an ask was
- * @ZCR_STALE:	of a pair that is no more, or cannot begin yet; nothing changes
- * @ZCR_STRANGE: of a sender that is not known; it is to be answered by a HELLO
- * @ZCR_OURS:	of the pair
+ * enum zcr_verdict - what an ask turned out to be
+ * @ZCR_STALE:	from a former pair, or for a pair that cannot begin yet; nothing changes
+ * @ZCR_STRANGE: from a sender that is not known; it is to be answered by a HELLO
+ * @ZCR_OURS:	from the sender of the pair
  */
 enum zcr_verdict {
 	ZCR_STALE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: credit by a way that loses, doubles and reorders, restarts, turns, forged messages.
+ * KUnit: credit over a lossy, duplicating, reordering path; restarts, turns, forged messages.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -11,15 +11,15 @@
 #define ZCR_TEST_WAY		256
 #define ZCR_TEST_SIZE		100
 
-/* Steps that a message or frame lives at most, and after which a silent sender is forgotten */
+/* Steps that a message or frame is in flight at most; steps until a silent sender is forgotten */
 #define ZCR_TEST_LIFE		20
 #define ZCR_TEST_LAPSE		(6 * ZCR_TEST_LIFE)
 
 /**
- * struct zcr_test_thing - something on its way
- * @used:	it is
- * @frame:	credits of a frame, or 0: it is a message
- * @who:	sender that it is from or for
+ * struct zcr_test_thing - a frame or message in flight
+ * @used:	the entry is in use
+ * @frame:	credits of a frame; 0: a message
+ * @who:	index of the sender that it is from or for
  * @due:	step by which it arrives or is lost
  * @msg:	message
  */
@@ -32,20 +32,20 @@ struct zcr_test_thing {
 };
 
 /**
- * struct zcr_test - senders, a receiver, and a way between them
- * @rnd:	chance
- * @trouble:	the way loses and doubles, and ends restart
- * @step:	time
+ * struct zcr_test - senders, a receiver, and a path between them
+ * @rnd:	random generator
+ * @trouble:	the path loses and duplicates, and ends restart
+ * @step:	time, in steps
  * @quiet_until: step from which on the receiver may grant
- * @way:	what is on its way; any may arrive next
+ * @way:	frames and messages in flight; any may arrive next
  * @rx:		receiver
- * @src:	what it knows of the senders
- * @heard:	step of the last message of the pair
+ * @src:	what the receiver knows of each sender
+ * @heard:	step of the last message from each sender
  * @tx:		senders
- * @next:	credits of the next frame of each
- * @left:	frames that each has yet to send
- * @queued:	credits that wait at the receiver
- * @most:	most that @rx.out has been
+ * @next:	credits of each sender's next frame
+ * @left:	frames that each sender has yet to send
+ * @queued:	credits of frames that wait at the receiver
+ * @most:	maximum of @rx.out so far
  */
 struct zcr_test {
 	struct rnd_state	rnd;
@@ -78,7 +78,7 @@ static bool zcr_test_chance(struct zcr_test *t, u32 one_in)
 	return t->trouble && zcr_test_random(t) % one_in == 0;
 }
 
-/* Put something on the way; there is room, or the test is not one. */
+/* Put a frame or message on the path.  There must be room, or the test is invalid. */
 static void zcr_test_put(struct kunit *test, const struct zcr_test_thing *thing)
 {
 	struct zcr_test *t = test->priv;
@@ -113,7 +113,7 @@ static void zcr_test_grants(struct kunit *test)
 	t->most = max(t->most, t->rx.out);
 }
 
-/* Whatever it was granted is for whole frames, and is used at once. */
+/* A sender uses its credit, which is for whole frames, at once. */
 static void zcr_test_sends(struct kunit *test, unsigned int who)
 {
 	struct zcr_test *t = test->priv;
@@ -162,7 +162,7 @@ static void zcr_test_at_sender(struct kunit *test, const struct zcr_test_thing *
 	zcr_test_sends(test, thing->who);
 }
 
-/* Its place on the way may be taken by what it leads to. */
+/* The entry of a frame or message that arrives may be reused by messages that it causes. */
 static void zcr_test_arrives(struct kunit *test, struct zcr_test_thing *place)
 {
 	struct zcr_test_thing thing = *place;
@@ -182,7 +182,7 @@ static void zcr_test_arrives(struct kunit *test, struct zcr_test_thing *place)
 	}
 }
 
-/* Any of those on their way, messages rather than frames; but none too late. */
+/* Let random entries arrive, messages more often than frames, and all that are due. */
 static void zcr_test_way(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -219,7 +219,7 @@ static void zcr_test_restart_receiver(struct zcr_test *t)
 		zcr_source_init(&t->src[i], &t->rx, zcr_test_epoch(t));
 }
 
-/* Timers of both ends */
+/* Run the timers of both ends. */
 static void zcr_test_time(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -242,7 +242,7 @@ static void zcr_test_time(struct kunit *test)
 	zcr_test_grants(test);
 }
 
-/* What flies, waits, or may be used, is within the bound. */
+/* Frames in flight, frames that wait and unused credit are within the bound together. */
 static void zcr_test_bounded(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -293,7 +293,6 @@ static void zcr_test_play(struct kunit *test, u64 seed)
 	prandom_seed_state(&t->rnd, seed);
 	zcr_test_restart_receiver(t);
 	for (i = 0; i < ZCR_TEST_SENDERS; i++) {
-		/* Counters pass 2^32. */
 		zcr_sender_begin(&t->tx[i], zcr_test_epoch(t));
 		t->left[i] = 150;
 		t->next[i] = 1 + zcr_test_random(t) % 33;
@@ -322,7 +321,7 @@ static void zcr_test_troubles(struct kunit *test)
 		zcr_test_play(test, seed + i);
 }
 
-/* A pair of one switch, without a way. */
+/* Pairs within one switch, without a path between the ends. */
 static void zcr_test_pair_init(struct zcr_test *t, unsigned int n)
 {
 	unsigned int i;
@@ -372,12 +371,12 @@ static void zcr_test_weights(struct kunit *test)
 		got[i] += cost[i];
 		KUNIT_ASSERT_LE(test, t->rx.out, ZCR_TEST_SIZE);
 	}
-	/* To a turn of each */
+	/* Equal to within one turn of each */
 	KUNIT_EXPECT_LE(test, abs((int)got[0] - 3 * (int)got[1]), 3 * 3 * ZCR_QUANTUM + 90);
 	KUNIT_EXPECT_LE(test, abs((int)got[2] - 2 * (int)got[1]), 3 * 2 * ZCR_QUANTUM + 60);
 }
 
-/* What was not said by the other end of the pair changes nothing. */
+/* Messages that are not from the other end of the pair change nothing. */
 static void zcr_test_forged(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -407,7 +406,7 @@ static void zcr_test_forged(struct kunit *test)
 			zcr_hear(&t->tx[0], &msg, 1);
 		zcr_asked(&t->src[0], &msg, 1, &lost);
 	}
-	/* Of the right pair: beyond what can have been asked for or granted, and back. */
+	/* From the right pair, with counters beyond what was asked for or granted, or backwards */
 	for (i = 0; i < 20000; i++) {
 		msg = (struct zcr_msg) {
 			.type = ZCR_GRANT, .epoch = 77, .peer = 77,
@@ -426,7 +425,7 @@ static void zcr_test_forged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rx.out, 10);
 }
 
-/* A sender that vanishes gives back what it holds, asking or not, in its turn or not. */
+/* Credit of a sender that vanishes is returned, whether it asks or not, in its turn or not. */
 static void zcr_test_vanish(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -452,7 +451,7 @@ static void zcr_test_vanish(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->rx.turn);
 }
 
-/* What is short is granted in parts to frames of one credit, and whole to others. */
+/* Short credit is granted in parts to frames of one credit, and only whole to others. */
 static void zcr_test_parts(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -474,7 +473,7 @@ static void zcr_test_parts(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, zcr_next(&t->rx));
 	msg = zcr_grant(&t->src[0]);
 	zcr_hear(&t->tx[0], &msg, 1);
-	/* One of two waits behind them: what is left is not enough for it, or all is. */
+	/* Behind them waits a frame of two credits: the ask is now granted whole or not at all. */
 	KUNIT_ASSERT_TRUE(test, zcr_want(&t->tx[0], 2));
 	zcr_test_hear_ask(t, 0);
 	zcr_leave(&t->rx, 64 - part + 1);
@@ -483,14 +482,14 @@ static void zcr_test_parts(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, zcr_next(&t->rx), &t->src[0]);
 	KUNIT_EXPECT_EQ(test, t->src[0].granted, 66);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->rx.waiting));
-	/* And parts again, when it has been granted. */
+	/* Once it has been granted, parts are possible again. */
 	msg = zcr_grant(&t->src[0]);
 	zcr_hear(&t->tx[0], &msg, 1);
 	msg = zcr_ask(&t->tx[0]);
 	KUNIT_EXPECT_TRUE(test, msg.single);
 }
 
-/* A frame goes and comes.  Return: whether it needed an ask; grants are counted in @grants. */
+/* Send one frame.  Return: whether it needed an ask; grants are counted in @grants. */
 static bool zcr_test_one(struct kunit *test, unsigned int *grants)
 {
 	struct zcr_test *t = test->priv;
@@ -519,7 +518,7 @@ static bool zcr_test_one(struct kunit *test, unsigned int *grants)
 	return asks;
 }
 
-/* A stream needs no asks and few grants; what is left goes home; not while half is out. */
+/* A stream needs few asks and grants, and gives back the rest; but not while half is out. */
 static void zcr_test_ahead(struct kunit *test)
 {
 	struct zcr_test *t = test->priv;
@@ -533,7 +532,7 @@ static void zcr_test_ahead(struct kunit *test)
 	KUNIT_EXPECT_LE(test, asks, 3);
 	KUNIT_EXPECT_LE(test, grants, 32);
 	KUNIT_EXPECT_LE(test, t->rx.out, ZCR_AHEAD);
-	/* Not all frames have arrived for all it knows: what is given back is not believed yet. */
+	/* As far as the sender knows, a frame has not arrived: credit given back is not settled. */
 	msg = zcr_grant(&t->src[0]);
 	KUNIT_ASSERT_GT(test, t->tx[0].granted - t->tx[0].used, 0);
 	t->tx[0].acked = t->tx[0].used - 1;
@@ -550,13 +549,13 @@ static void zcr_test_ahead(struct kunit *test)
 	msg = zcr_grant(&t->src[0]);
 	zcr_hear(&t->tx[0], &msg, 1);
 	KUNIT_EXPECT_FALSE(test, zcr_repeat(&t->tx[0]));
-	/* Others have half of it. */
+	/* Another source holds half of the credit: each frame needs an ask. */
 	zcr_arrive(&t->src[1], ZCR_TEST_SIZE / 2);
 	for (i = 0; i < 200; i++)
 		KUNIT_EXPECT_TRUE(test, zcr_test_one(test, &grants));
 	/*
-	 * And when they have not, all is given back at once if all has come, also if somebody
-	 * else's frame has taken one of its credits.
+	 * When half is free again and all frames have arrived, the rest is given back at once, even
+	 * if a frame from a spoofed address has taken one of the credits.
 	 */
 	zcr_leave(&t->rx, ZCR_TEST_SIZE / 2);
 	for (i = 0; i < 200; i++)

@@ -3,7 +3,7 @@
  * zswitch: credit of vNICs on other hosts.
  *
  * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithms 5.1
- * and 5.2 (section 5.3.3), between two switches; credit.c is the protocol, this file has its
+ * and 5.2 (section 5.3.3), between two switches.  credit.c is the protocol; this file has its
  * frames, pairs, timers and memory.  Documentation/zfabric.md has the format and the bounds.
  *
  *	vNIC a -- held of (a, b) -- wire ........ wire -- arrive -- fifos of b -- vNIC b
@@ -11,41 +11,43 @@
  *		    '----------|--------------------' grant <---'
  *			       '--------------------'
  *
- * A wire with the option fabric leads to switches that do the same.  What a port of this machine
- * sends by it to a known address waits for credit of that vNIC, in order, whatever its
+ * A wire with the option fabric leads to switches that do the same.  Frames that a port of this
+ * machine sends by it to a known address wait for credit of that vNIC, in order, whatever their
  * priority, in a queue for each pair of addresses and VLAN (struct zsw_pair, in the wire's
- * table, under the wire's lock).  So a vNIC that stands still anywhere is in nobody's way.  At
- * the other end each vNIC's port has what it knows of those that send to it (struct
- * zsw_origin, under that port's lock), beside the inputs of its own switch: they take turns
- * for the same credit.  A frame that comes with credit has its room, and pauses no wire.
+ * table, under the wire's lock).  So a stalled vNIC anywhere blocks no frames for others.  At
+ * the other end each vNIC's port keeps state about the senders on other hosts (struct
+ * zsw_origin, under that port's lock), beside the inputs of its own switch: all take turns
+ * for the same credit.  A frame that arrives with credit has its room, and pauses no wire.
  *
- * Asking.  An ask is sent when none is on its way, and when ZSW_ASK_MORE credits more are wanted
- * than the last one said; so a burst is asked for in one round trip, by few frames.  A stream
- * is granted more than it asks for, by a grant for some frames; a pair that has sent nothing for
- * ZSW_FABRIC_TICK gives back what it has.
+ * Asking.  An ask is sent when none is outstanding, and when ZSW_ASK_MORE credits more are
+ * wanted than the last ask announced; so a burst is asked for in one round trip, by few messages.
+ * A stream is granted more than it asks for, by one grant for several frames; a pair that has
+ * sent nothing for ZSW_FABRIC_TICK gives its credit back.
  *
- * With the option unasked each pair may send as many credits' worth in each ZSW_TRANSIT without.
+ * With the option unasked each pair may send that many credits' worth of frames without an ask
+ * in each ZSW_TRANSIT.
  *
- * Strangers.  Who asks without having heard us costs no memory: the HELLO's number is computed
- * of the pair's addresses (as SYN cookies are), and only who gives it back is a pair.
+ * Unknown senders.  A sender that asks before it has heard from us costs no memory: the number in
+ * the HELLO is computed from the pair's addresses (as SYN cookies are), and state is kept only
+ * for a sender that returns it.
  *
- * Times.  A frame or message is at its end, or lost, ZSW_TRANSIT after it has set out; a
- * receiver that begins is silent for as long.  A sender whose credit is not all home repeats its
- * ask twice a second at least; one that has not for ZSW_LAPSE has vanished, and its credit with
- * it.
+ * Times.  A frame or message has arrived or is lost ZSW_TRANSIT after it was sent; a receiver
+ * that starts is silent for as long.  A sender whose credit has not all been returned repeats its
+ * ask at least twice a second; a sender that has not done so for ZSW_LAPSE has vanished, and its
+ * credit lapses.
  *
- * Bounds.  ZSW_PAIRS_MAX and ZSW_ORIGINS_MAX; who is idle longest makes room.  What waits is
- * bounded by each input's share and limit, as in queue.c.
+ * Bounds.  ZSW_PAIRS_MAX and ZSW_ORIGINS_MAX; the entry that has been idle longest is evicted.
+ * Frames that wait are bounded by each input's share and limit, as in queue.c.
  *
- * Segments.  A GSO packet takes what its segments will take as frames, where they arrive.
- * Where both ends count differently, what is too much lapses, and what lacks counts as sent
- * without.
+ * Segments.  A GSO packet takes the credits that its segments will take as frames at the receiver.
+ * Where the two ends count differently, surplus credit lapses, and a shortfall counts as frames
+ * sent without credit.
  *
- * Frames of control leave by the wire's qdisc, in priority 7, from a tasklet: they are made
- * under locks that a qdisc's are outside of.
+ * Frames of control leave by the wire's qdisc, in priority 7, from a tasklet, as they are made
+ * under locks that nest inside the qdisc's.
  *
- * Non-goals: encryption, and reliable delivery of data, which is a tunnel's (zbridge).  A wire
- * whose qdisc is not sch_cee takes frames without asking.
+ * Non-goals: encryption, and reliable delivery of data, which is a tunnel's task (zbridge).  A
+ * wire whose qdisc is not sch_cee sends frames without credit.
  */
 #include <linux/etherdevice.h>
 #include <linux/jhash.h>
@@ -62,11 +64,11 @@
 
 #define ZSW_ASK_MORE	16
 
-/* Of a wire (16 vNICs with 1000 others each are half of it), and of a vNIC */
+/* Pairs of a wire (16 vNICs with 1000 peers each take half of them), and of a vNIC */
 #define ZSW_PAIRS_MAX	32768
 #define ZSW_ORIGINS_MAX	1024
 
-/* Frames of control that wait for a wire; they are repeated. */
+/* Frames of control that may wait for a wire; others are lost, and repeated later. */
 #define ZSW_CONTROL_MAX	4096
 
 #define ZSW_CONTROL_PRIO	7
@@ -82,7 +84,7 @@ static u32 zsw_fabric_random(void)
  * zsw_fabric_is_control() - is a frame the fabric's own?
  * @skb:	frame, its data at the MAC header, without a tag there
  *
- * Return: it is, of whatever version.
+ * Return: true if it is, of whatever version.
  */
 bool zsw_fabric_is_control(const struct sk_buff *skb)
 {
@@ -93,7 +95,7 @@ bool zsw_fabric_is_control(const struct sk_buff *skb)
 	       magic == htonl(ZSW_FABRIC_MAGIC);
 }
 
-/* Return: whether it is one of ours. */
+/* Return: whether the message is valid. */
 static bool zsw_fabric_parse(const struct sk_buff *skb, struct zcr_msg *msg)
 {
 	struct zsw_fabric_hdr hdr;
@@ -109,7 +111,7 @@ static bool zsw_fabric_parse(const struct sk_buff *skb, struct zcr_msg *msg)
 	       ntohs(hdr.flags) <= (hdr.type == ZCR_ASK ? ZSW_FABRIC_SINGLE : 0) && msg->epoch;
 }
 
-/* To the other end of a pair; if there is no memory, it is as good as lost.  Context: any lock. */
+/* Send a message to the other end of a pair; without memory it is lost.  Context: any lock. */
 static void zsw_fabric_tell(struct zswitch_port *wire, const struct zsw_far_key *key,
 			    struct zcr_msg msg)
 {
@@ -183,7 +185,7 @@ static struct zsw_far_key zsw_far_key(const u8 *here, const u8 *there, u16 vid)
 	return key;
 }
 
-/* Without VLANs of the switch's, tags are left alone, but belong to the pair. */
+/* Without VLAN filtering tags are left alone, but the tag's VLAN belongs to the pair's key. */
 static u16 zsw_far_vid(const struct zsw_frame *f)
 {
 	return f->vid ?: skb_vlan_tag_present(f->skb) ? skb_vlan_tag_get_id(f->skb) : 0;
@@ -198,7 +200,7 @@ static u32 zsw_far_hash(const struct zsw_far_key *key)
 	return jhash(key, sizeof(*key), seed);
 }
 
-/* Of a sender @port is its input; of a receiver it is NULL, as any wire may do. */
+/* For a sender's end @port is its input; for a receiver's end it is NULL, for any wire. */
 static struct zsw_far *zsw_far_find(struct zswitch_port *out, const struct zswitch_port *port,
 				    const struct zsw_far_key *key)
 {
@@ -219,7 +221,7 @@ static void zsw_far_touch(struct zswitch_port *out, struct zsw_far *far)
 static void zsw_pair_purge(struct zswitch_port *out, struct zsw_pair *pair,
 			   enum zswitch_stat reason, struct sk_buff_head *freed);
 
-/* Its frames have gone, but for those that wait for credit. */
+/* Free an end of a pair, of whose frames only those that wait for credit may be left. */
 static void zsw_far_free(struct zswitch_port *out, struct zsw_far *far, struct sk_buff_head *freed)
 {
 	hash_del(&far->node);
@@ -243,7 +245,7 @@ static void zsw_far_free(struct zswitch_port *out, struct zsw_far *far, struct s
 	}
 }
 
-/* Is there room for one more?  Who is idle longest makes some. */
+/* Is there room for one more pair?  If not, the one that has been idle longest is evicted. */
 static bool zsw_far_room(struct zswitch_port *out)
 {
 	struct zsw_far *far;
@@ -271,10 +273,10 @@ static void zsw_far_add(struct zswitch_port *out, struct zsw_far *far, struct zs
 		schedule_delayed_work(work, ZSW_FABRIC_TICK);
 }
 
-/* Credits of a frame, or of what a GSO packet will be beyond the wire. */
+/* Credits of a frame, or of the segments that a GSO packet will be beyond the wire. */
 static u32 zsw_far_cost(const struct sk_buff *skb)
 {
-	/* Of TCP with timestamps */
+	/* Ethernet, IPv6, and TCP with the timestamp option */
 	unsigned int headers = ETH_HLEN + 40 + 32, size = skb_shinfo(skb)->gso_size;
 
 	if (!skb_is_gso(skb) || size == GSO_BY_FRAGS)
@@ -303,7 +305,7 @@ static struct sk_buff *zsw_pair_after(const struct zsw_pair *pair, const struct 
 							    skb_queue_next(&pair->held.frames, skb);
 }
 
-/* Ask for what waits, by a message if it is time for one. */
+/* Ask for credit for the frames that wait, by a message if it is time for one. */
 static void zsw_pair_ask(struct zswitch_port *out, struct zsw_pair *pair)
 {
 	struct zcr_sender *tx = &pair->tx;
@@ -318,13 +320,13 @@ static void zsw_pair_ask(struct zswitch_port *out, struct zsw_pair *pair)
 		zsw_pair_say(out, pair, ZSW_FABRIC_TICK);
 }
 
-/* Credit that no frame waits for is given back. */
+/* Give back credit that no frame waits for. */
 static void zsw_pair_void(struct zswitch_port *out, struct zsw_pair *pair)
 {
 	zsw_count(out, ZSWITCH_STAT_REMOTE_VOID, zcr_void(&pair->tx));
 }
 
-/* Let in what credit there is for. */
+/* Let in as many frames as there is credit for. */
 static void zsw_pair_send(struct zswitch_port *out, struct zsw_pair *pair)
 {
 	struct sk_buff *skb;
@@ -334,7 +336,7 @@ static void zsw_pair_send(struct zswitch_port *out, struct zsw_pair *pair)
 		credits = zsw_cb(skb)->credits;
 		if (!zcr_use(&pair->tx, credits))
 			break;
-		/* It was not asked for, and need not be. */
+		/* The frame was not asked for; the credit at hand covers it. */
 		if (pair->next == skb) {
 			zcr_want(&pair->tx, credits);
 			pair->next = zsw_pair_after(pair, skb);
@@ -379,7 +381,7 @@ static struct zsw_pair *zsw_pair_get(struct zswitch_port *out, struct zsw_voq *v
 	return pair;
 }
 
-/* May a frame, which nothing waits before, go without an ask? */
+/* May the first frame in line be sent without an ask, by the option unasked? */
 static bool zsw_pair_spares(const struct zswitch_port *out, struct zsw_pair *pair, u32 credits)
 {
 	if (time_after_eq(jiffies, pair->spared + ZSW_TRANSIT)) {
@@ -395,11 +397,11 @@ static bool zsw_pair_spares(const struct zswitch_port *out, struct zsw_pair *pai
 /**
  * zsw_fabric_hold() - a frame is to leave by a wire to a vNIC on another host
  * @out:	wire
- * @voq:	of its input
+ * @voq:	virtual output queue of the frame's input
  * @f:		frame
  *
  * Context: the wire's lock.
- * Return: fifo that it waits in, or NULL without memory.
+ * Return: fifo that the frame waits in, or NULL without memory.
  */
 struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 				 const struct zsw_frame *f)
@@ -414,7 +416,7 @@ struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 	zsw_far_touch(out, &pair->far);
 	cb->credits = min_t(u32, zsw_far_cost(f->skb), ZCR_ASK_MAX);
 	if (skb_queue_empty(&pair->held.frames)) {
-		/* Credit that was granted unasked is enough for this frame. */
+		/* Is credit that was granted unasked enough for this frame? */
 		if (pair->tx.granted - pair->tx.used >= cb->credits) {
 			zcr_want(&pair->tx, cb->credits);
 			zsw_hold(out, &pair->held, f->skb);
@@ -437,7 +439,7 @@ struct zsw_fifo *zsw_fabric_hold(struct zswitch_port *out, struct zsw_voq *voq,
 	return &pair->held;
 }
 
-/* A HELLO or GRANT has come by a wire.  Return: whether it was for a pair of ours. */
+/* A HELLO or GRANT has arrived by a wire.  Return: whether it was for a current pair. */
 static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
 			  const struct zcr_msg *msg)
 {
@@ -448,11 +450,11 @@ static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
 		if (!news)
 			return false;
 		if (pair->tx.epoch != was.epoch) {
-			/* It does not know us any more: all that waits is asked for anew. */
+			/* The receiver does not know us any more: ask again for all held frames. */
 			zsw_count(wire, ZSWITCH_STAT_REMOTE_VOID, was.granted - was.used);
 			pair->next = skb_peek(&pair->held.frames);
 		}
-		/* Nothing is on its way. */
+		/* No ask is outstanding. */
 		pair->said = pair->tx.granted;
 	} else if (msg->epoch != was.epoch || msg->peer != was.peer) {
 		return false;
@@ -464,7 +466,7 @@ static bool zsw_pair_hear(struct zswitch_port *wire, struct zsw_pair *pair,
 	zsw_count(wire, ZSWITCH_STAT_REMOTE_GRANTED, pair->tx.granted - was.granted);
 	if ((s32)(pair->tx.granted - pair->said) > 0)
 		pair->said = pair->tx.granted;
-	/* Tell what was granted before the receiver has granted all that it may unanswered. */
+	/* Report grants before the receiver reaches ZCR_AHEAD_MAX, and stops granting ahead. */
 	if ((s32)(pair->tx.granted - pair->tx.told) >= ZCR_AHEAD)
 		zsw_pair_say(wire, pair, ZSW_FABRIC_TICK);
 	if (news && msg->type == ZCR_GRANT)
@@ -486,13 +488,13 @@ static bool zsw_fabric_heard(struct zswitch_port *wire, struct zswitch_port *por
 	return ours;
 }
 
-/* Nothing waits, all credit is home, and the other end knows. */
+/* No frame waits, all credit has been returned, and the other end knows it. */
 static bool zsw_pair_idle(const struct zsw_pair *pair)
 {
 	return skb_queue_empty(&pair->held.frames) && !pair->inside && !zcr_repeat(&pair->tx);
 }
 
-/* It has credit, and has sent nothing since the last tick; what it has sent has arrived. */
+/* Is there credit, with no frame sent since the last tick, and all that were sent arrived? */
 static bool zsw_pair_spare(const struct zsw_pair *pair)
 {
 	const struct zcr_sender *tx = &pair->tx;
@@ -501,7 +503,7 @@ static bool zsw_pair_spare(const struct zsw_pair *pair)
 	       tx->used == pair->was_used && tx->used == tx->acked;
 }
 
-/* What becomes of a pair with time.  Return: whether it can be forgotten. */
+/* Run the timers of a pair.  Return: whether it can be forgotten. */
 static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
 			  struct sk_buff_head *freed)
 {
@@ -537,9 +539,10 @@ static bool zsw_pair_tick(struct zswitch_port *out, struct zsw_pair *pair,
 /* The receiver's end */
 
 /*
- * The number by which a stranger becomes a pair, and its first one as such.  It is another one
- * when the pair has been forgotten: no old ask begins it again.  Those of few others change with
- * it, or no stranger whose ask is under way would become a pair where many come at once.
+ * The number in a HELLO: an unknown sender becomes a pair by returning it, and it is our first
+ * epoch for that pair.  It changes when the pair is forgotten, so that no old ask begins the pair
+ * again.  The numbers of few other pairs change with it: if all did, no unknown sender whose ask
+ * is in flight would become a pair where many arrive at once.
  */
 static u32 zsw_origin_cookie(const struct zswitch_port *out, const struct zsw_far_key *key)
 {
@@ -564,9 +567,9 @@ static struct zsw_origin *zsw_origin_new(struct zswitch_port *out, struct zswitc
 }
 
 /**
- * zsw_fabric_grant() - tell an origin that it was granted what it had asked for
- * @out:	port that it sends to
- * @src:	origin's
+ * zsw_fabric_grant() - send a grant to an origin
+ * @out:	port that the origin sends to
+ * @src:	zsw_origin.src of the origin
  *
  * Context: the port's lock.
  */
@@ -579,7 +582,7 @@ void zsw_fabric_grant(struct zswitch_port *out, struct zcr_source *src)
 	zsw_fabric_tell(origin->far.port, &origin->far.key, zcr_grant(src));
 }
 
-/* An ask of who may be a pair.  Return: false if it was stale. */
+/* An ask has arrived from an origin, which may be new.  Return: false if it was stale. */
 static bool zsw_origin_asked(struct zswitch_port *out, struct zswitch_port *wire,
 			     struct zsw_origin *origin, const struct zcr_msg *msg)
 {
@@ -610,7 +613,7 @@ static bool zsw_origin_asked(struct zswitch_port *out, struct zswitch_port *wire
 	zsw_far_touch(out, &origin->far);
 	granted = origin->granted;
 	zsw_grant(out);
-	/* What is new and waits is answered by its grant. */
+	/* A new ask that waits is answered by its grant later. */
 	if (origin->granted == granted && (!anew && origin->src.asked == was.asked))
 		zsw_fabric_tell(wire, &origin->far.key, zcr_grant(&origin->src));
 	return true;
@@ -622,7 +625,7 @@ static bool zsw_fabric_asked_locked(struct zswitch_port *out, struct zswitch_por
 	struct zsw_far *far = zsw_far_find(out, NULL, key);
 	struct zsw_origin *origin;
 
-	/* What an earlier life has granted must have come, or be lost. */
+	/* Credit granted by the port's previous incarnation must have been used or have expired. */
 	if (!out->rx.size || time_before(jiffies, out->since + ZSW_TRANSIT))
 		return false;
 	if (far)
@@ -649,7 +652,7 @@ static bool zsw_fabric_asked(struct zswitch_port *out, struct zswitch_port *wire
 	return fresh;
 }
 
-/* Return: of @credits, those that it had been granted. */
+/* Return: the part of @credits that the origin had been granted. */
 static u32 zsw_origin_arrive(struct zswitch_port *out, struct zsw_origin *origin, u32 credits)
 {
 	u32 covered = zcr_arrive(&origin->src, credits), asked = origin->src.asked;
@@ -662,12 +665,12 @@ static u32 zsw_origin_arrive(struct zswitch_port *out, struct zsw_origin *origin
 }
 
 /**
- * zsw_fabric_arrive() - a frame has come by a wire whose hosts ask for credit
- * @out:	port that it is for
+ * zsw_fabric_arrive() - a frame has arrived by a wire whose hosts ask for credit
+ * @out:	port that the frame is for
  * @f:		frame
  *
  * Context: the port's lock.
- * Return: whether it has come with credit.
+ * Return: whether credit covers the whole frame.
  */
 bool zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 {
@@ -694,7 +697,7 @@ bool zsw_fabric_arrive(struct zswitch_port *out, const struct zsw_frame *f)
 	return true;
 }
 
-/* What becomes of an origin with time.  Return: whether it is to be forgotten. */
+/* Run the timers of an origin.  Return: whether it is to be forgotten. */
 static bool zsw_origin_tick(struct zswitch_port *out, struct zsw_origin *origin)
 {
 	const struct zcr_source *src = &origin->src;
@@ -706,11 +709,11 @@ static bool zsw_origin_tick(struct zswitch_port *out, struct zsw_origin *origin)
 	return time_after(jiffies, origin->far.seen + ZSW_LAPSE);
 }
 
-/* Both */
+/* Common to sender and receiver */
 
 /**
- * zsw_fabric_receive() - a frame of control for a vNIC of this switch has come
- * @out:	port of that
+ * zsw_fabric_receive() - a frame of control for a vNIC of this switch has arrived
+ * @out:	port of the vNIC
  * @f:		frame; it is consumed
  *
  * Context: RCU, bottom halves are off.
@@ -742,9 +745,9 @@ void zsw_fabric_receive(struct zswitch_port *out, const struct zsw_frame *f)
 }
 
 /**
- * zsw_fabric_purge() - what waits for credit beyond a wire is lost, as the wire is down
- * @out:	wire, or another port: nothing waits there
- * @freed:	the frames are added to these
+ * zsw_fabric_purge() - drop the frames that wait for credit beyond a wire that is down
+ * @out:	wire, or another port, where no such frames wait
+ * @freed:	the frames are added to this list
  *
  * Context: the output's lock.
  */
@@ -760,10 +763,10 @@ void zsw_fabric_purge(struct zswitch_port *out, struct sk_buff_head *freed)
 }
 
 /**
- * zsw_fabric_forget() - pairs of an output end
+ * zsw_fabric_forget() - delete pairs of an output
  * @out:	output, without frames of @port
- * @port:	those of this input, or that were asked for by this wire; NULL: all
- * @freed:	frames that waited are added to these
+ * @port:	only pairs with this input, or whose last ask came by this wire; NULL: all
+ * @freed:	frames that waited for credit are added to this list
  *
  * Context: the output's lock.
  */
@@ -782,9 +785,9 @@ void zsw_fabric_forget(struct zswitch_port *out, const struct zswitch_port *port
 }
 
 /**
- * zsw_fabric_set() - frames need credit of those beyond a wire, or not any more
+ * zsw_fabric_set() - make frames for vNICs beyond a wire need credit, or not any more
  * @out:	wire
- * @on:		they do; if not, what waits is let in
+ * @on:		frames need credit; if false, those that wait are let in
  *
  * Context: RTNL.
  */
@@ -835,8 +838,8 @@ static bool zsw_fabric_tick(struct zswitch_port *out)
 }
 
 /**
- * zsw_fabric_work() - time passes for the pairs of a switch
- * @work:	its
+ * zsw_fabric_work() - run the timers of a switch's pairs
+ * @work:	zswitch.fabric
  */
 void zsw_fabric_work(struct work_struct *work)
 {
@@ -853,7 +856,7 @@ void zsw_fabric_work(struct work_struct *work)
 }
 
 /**
- * zsw_fabric_init() - prepare a port
+ * zsw_fabric_init() - prepare a port for the fabric
  * @port:	port, zeroed
  */
 void zsw_fabric_init(struct zswitch_port *port)
@@ -867,8 +870,8 @@ void zsw_fabric_init(struct zswitch_port *port)
 }
 
 /**
- * zsw_fabric_exit() - a port goes
- * @port:	port that nobody refers to, without pairs
+ * zsw_fabric_exit() - a port is being removed
+ * @port:	port without pairs, which nothing refers to
  *
  * Context: process.
  */

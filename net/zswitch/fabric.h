@@ -7,12 +7,12 @@
 
 #include "queue.h"
 
-/* IEEE 802's first EtherType for local experiments, told apart by a magic number: "zFab" */
+/* IEEE 802's first EtherType for local experiments, and a magic number, "zFab", for this use */
 #define ZSW_FABRIC_ETH_P	0x88B5
 #define ZSW_FABRIC_MAGIC	0x7a466162
 #define ZSW_FABRIC_VERSION	1
 
-/* Each frame that is asked for takes one credit. */
+/* Flag of an ask: each frame that is asked for takes one credit. */
 #define ZSW_FABRIC_SINGLE	1
 
 /**
@@ -21,10 +21,10 @@
  * @version:	ZSW_FABRIC_VERSION
  * @type:	enum zcr_type
  * @flags:	ZSW_FABRIC_SINGLE in an ask, or 0
- * @epoch:	the sender's, not 0
- * @peer:	the receiver's; 0: not known yet
+ * @epoch:	epoch of the sender, not 0
+ * @peer:	epoch of the receiver; 0: not known yet
  * @count:	credits asked for, or granted
- * @past:	those settled, or arrived
+ * @past:	credits settled, or arrived
  */
 struct zsw_fabric_hdr {
 	__be32	magic;
@@ -38,10 +38,10 @@ struct zsw_fabric_hdr {
 };
 
 /**
- * struct zsw_far_key - whom a pair is of, the same at both ends but for the order
+ * struct zsw_far_key - addresses and VLAN of a pair; the other end has the addresses swapped
  * @here:	address of this host's vNIC
- * @there:	of the other one's
- * @vid:	VLAN, 0 without
+ * @there:	address of the other host's vNIC
+ * @vid:	VLAN; 0: none
  */
 struct zsw_far_key {
 	u8	here[ETH_ALEN];
@@ -52,10 +52,10 @@ struct zsw_far_key {
 /**
  * struct zsw_far - one end of a pair whose other end is on another host
  * @node:	in zswitch_port.far of the output
- * @list:	in its @busy or @idle
- * @key:	whom it is of
- * @port:	of a sender, its input; of a receiver, the wire that it was last asked by
- * @seen:	jiffies when it was last heard of, or sent
+ * @list:	in zswitch_port.busy or zswitch_port.idle of the output
+ * @key:	addresses and VLAN
+ * @port:	for a sender, its input; for a receiver, the wire that the last ask came by
+ * @seen:	jiffies of the last message from the other end, or the last frame sent to it
  */
 struct zsw_far {
 	struct hlist_node	node;
@@ -66,20 +66,20 @@ struct zsw_far {
 };
 
 /**
- * struct zsw_pair - the sender's end, of the wire
- * @far:	whom it is of
+ * struct zsw_pair - the sender's end of a pair, kept by the wire
+ * @far:	addresses, and place in the wire's tables
  * @held:	frames that wait for credit
- * @next:	the first of them that was not asked for, or NULL
- * @tx:		credit
- * @said:	@tx.asked in the last ask
+ * @next:	first frame of @held that was not asked for, or NULL
+ * @tx:		state of the credit protocol
+ * @said:	@tx.asked in the last ask, at least @tx.granted; if more, an ask is outstanding
  * @inside:	credits of frames that have not left this host yet
  * @was_used:	@tx.used at the last tick
- * @ask_at:	jiffies when it is to be repeated
- * @interval:	jiffies between the last one and that
+ * @ask_at:	jiffies when the ask is to be repeated
+ * @interval:	jiffies between the last ask and @ask_at
  * @ticked:	jiffies of the last zcr_tick()
- * @moved:	jiffies since when the first frame waits
- * @spare:	credits that frames may take without an ask, since @spared
- * @spared:	jiffies
+ * @moved:	jiffies when the first frame of @held became the first
+ * @spare:	credits that frames may still take without an ask in the period since @spared
+ * @spared:	jiffies when that period began
  */
 struct zsw_pair {
 	struct zsw_far		far;
@@ -98,9 +98,9 @@ struct zsw_pair {
 };
 
 /**
- * struct zsw_origin - the receiver's end, of its vNIC's port
- * @far:	whom it is of
- * @src:	credit
+ * struct zsw_origin - the receiver's end of a pair, kept by its vNIC's port
+ * @far:	addresses, and place in the port's tables
+ * @src:	state of the credit protocol
  * @granted:	@src.granted in the last grant
  */
 struct zsw_origin {
@@ -118,7 +118,7 @@ void zsw_fabric_purge(struct zswitch_port *out, struct sk_buff_head *freed);
 void zsw_fabric_forget(struct zswitch_port *out, const struct zswitch_port *port,
 		       struct sk_buff_head *freed);
 
-/* And without */
+/* Called without the output's lock */
 bool zsw_fabric_is_control(const struct sk_buff *skb);
 void zsw_fabric_receive(struct zswitch_port *out, const struct zsw_frame *f);
 void zsw_fabric_set(struct zswitch_port *out, bool on);

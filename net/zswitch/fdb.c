@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: which address is behind which port.
+ * zswitch: forwarding database, which address is behind which port.
  *
- * A hash table by address and VLAN, read under RCU by each frame.  Addresses are learnt
- * from frames, up to a bound that a guest which makes up addresses cannot pass, and
- * forgotten when no frame has come from them for the ageing time.  Static ones, set by
- * `bridge fdb`, stay, and no frame of another port may have them as its source: so
+ * A hash table by address and VLAN, read under RCU for each frame.  Addresses are learnt
+ * from frames, up to a bound that holds for a guest with spoofed addresses too, and age
+ * out when no frame has come from them for the ageing time.  Static addresses, set by
+ * `bridge fdb`, stay, and no frame from another port may have them as its source: so
  * nobody takes a neighbour's address, or the host's, by sending from it.
  *
  * Writers hold fdb_lock, with softirqs off.  An entry is freed after a grace period; it
@@ -23,13 +23,13 @@ struct zsw_key {
 
 /**
  * struct zsw_fdb_entry - an address
- * @rhnode:	in the table
- * @node:	in the list
+ * @rhnode:	in the hash table
+ * @node:	in the list of all
  * @rcu:	for kfree_rcu()
  * @key:	address and VLAN
- * @is_static:	never forgotten
- * @port:	behind which; changes when it moves
- * @used:	jiffies of the last frame from there
+ * @is_static:	the address never ages out
+ * @port:	port that the address is behind; changes when the address moves
+ * @used:	jiffies of the last frame from the address
  */
 struct zsw_fdb_entry {
 	struct rhash_head	rhnode;
@@ -81,7 +81,7 @@ static void zsw_fdb_delete(struct zswitch *zsw, struct zsw_fdb_entry *e)
 	kfree_rcu(e, rcu);
 }
 
-/* Context: fdb_lock; the address is not there. */
+/* Context: fdb_lock; the address is not in the table. */
 static struct zsw_fdb_entry *zsw_fdb_insert(struct zswitch *zsw, struct zswitch_port *port,
 					    const u8 *addr, u16 vid, bool is_static)
 {
@@ -116,13 +116,13 @@ static struct zsw_fdb_entry *zsw_fdb_find_any(struct zswitch *zsw, const u8 *add
 }
 
 /**
- * zsw_fdb_lookup() - where an address is
+ * zsw_fdb_lookup() - look up an address
  * @zsw:	switch
  * @addr:	address
  * @vid:	VLAN, 0 without VLANs
  *
  * Context: RCU.
- * Return: no port if it is not known.
+ * Return: what is known; no port if the address is not known.
  */
 struct zsw_dest zsw_fdb_lookup(struct zswitch *zsw, const u8 *addr, u16 vid)
 {
@@ -147,7 +147,7 @@ static void zsw_fdb_learn_new(struct zswitch *zsw, struct zswitch_port *port, co
 	spin_unlock(&zsw->fdb_lock);
 }
 
-/* Once in a jiffy: the entry is read by all processors. */
+/* Write at most once a jiffy: all CPUs read the entry. */
 static void zsw_fdb_touch(struct zsw_fdb_entry *e)
 {
 	unsigned long now = jiffies;
@@ -157,11 +157,11 @@ static void zsw_fdb_touch(struct zsw_fdb_entry *e)
 }
 
 /**
- * zsw_fdb_learn() - a frame has come from an address that is not static
+ * zsw_fdb_learn() - learn or refresh a frame's source address that is not static
  * @zsw:	switch
- * @port:	port that it came in by
- * @found:	what zsw_fdb_lookup() has told of the address
- * @addr:	its source
+ * @port:	port that the frame came in by
+ * @found:	what zsw_fdb_lookup() has returned for the address
+ * @addr:	address
  * @vid:	VLAN
  *
  * Context: RCU, bottom halves are off.
@@ -180,7 +180,7 @@ void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const struct 
 	if (likely(found->port == port))
 		return;
 	spin_lock(&zsw->fdb_lock);
-	/* It may have become static, or been deleted with its port, meanwhile. */
+	/* The entry may have become static, or been deleted with its port, meanwhile. */
 	if (zsw_fdb_find(zsw, addr, vid) == e && !e->is_static) {
 		WRITE_ONCE(e->port, port);
 		zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
@@ -189,11 +189,11 @@ void zsw_fdb_learn(struct zswitch *zsw, struct zswitch_port *port, const struct 
 }
 
 /**
- * struct zsw_fdb_filter - addresses of a walk
- * @port:	behind this one, or NULL for any
- * @addr:	this one, or NULL for any
- * @unused:	not used for so many jiffies, or 0
- * @statics:	static ones too
+ * struct zsw_fdb_filter - which entries a walk selects
+ * @port:	entries behind this port, or NULL for any
+ * @addr:	entries of this address, or NULL for any
+ * @unused:	entries not used for this many jiffies, or 0 for any
+ * @statics:	static entries too
  */
 struct zsw_fdb_filter {
 	const struct zswitch_port *port;
@@ -211,8 +211,9 @@ static bool zsw_fdb_matches(const struct zsw_fdb_entry *e, const struct zsw_fdb_
 }
 
 /*
- * There may be a million: the lock, for which frames wait, is held for one at a time.  One
- * that goes meanwhile leads on to the next until a grace period has passed.
+ * There may be a million entries: the lock, which frames contend for, is taken for one entry at a
+ * time.  An entry that is deleted meanwhile still points to the next one until a grace period has
+ * passed.
  */
 static void zsw_fdb_forget(struct zswitch *zsw, const struct zsw_fdb_filter *f)
 {
@@ -231,12 +232,12 @@ static void zsw_fdb_forget(struct zswitch *zsw, const struct zsw_fdb_filter *f)
 }
 
 /**
- * zsw_fdb_set() - an address is told by the operator
+ * zsw_fdb_set() - the operator adds or changes an address
  * @zsw:	switch
- * @port:	port that it is behind
+ * @port:	port that the address is behind
  * @addr:	address
- * @vid:	VLAN; 0 of a static one is all
- * @is_static:	it does not age
+ * @vid:	VLAN; for a static address 0 is all VLANs
+ * @is_static:	the address does not age out
  * @nlflags:	NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE
  *
  * Context: RTNL.
@@ -264,14 +265,14 @@ int zsw_fdb_set(struct zswitch *zsw, struct zswitch_port *port, const u8 *addr, 
 		zsw_fdb_notify(zsw, e, RTM_NEWNEIGH);
 	}
 	spin_unlock_bh(&zsw->fdb_lock);
-	/* What was learnt in a VLAN would hide it there. */
+	/* An entry that was learnt in a VLAN would hide the static one there. */
 	if (!err && is_static && !vid)
 		zsw_fdb_forget(zsw, &(struct zsw_fdb_filter) { .addr = addr });
 	return err;
 }
 
 /**
- * zsw_fdb_remove() - the operator forgets an address
+ * zsw_fdb_remove() - the operator deletes an address
  * @zsw:	switch
  * @addr:	address
  * @vid:	VLAN
@@ -292,7 +293,7 @@ int zsw_fdb_remove(struct zswitch *zsw, const u8 *addr, u16 vid)
 }
 
 /**
- * zsw_fdb_flush() - forget what is behind a port
+ * zsw_fdb_flush() - forget all addresses behind a port
  * @zsw:	switch
  * @port:	port, or NULL for all
  *
@@ -304,7 +305,7 @@ void zsw_fdb_flush(struct zswitch *zsw, const struct zswitch_port *port)
 }
 
 /**
- * zsw_fdb_flush_learnt() - forget what is not static
+ * zsw_fdb_flush_learnt() - forget all addresses that are not static
  * @zsw:	switch
  *
  * Context: RTNL.
@@ -317,10 +318,10 @@ void zsw_fdb_flush_learnt(struct zswitch *zsw)
 /**
  * zsw_fdb_move_host() - the host's address changes
  * @zsw:	switch
- * @from:	the old one, or NULL
- * @to:		the new one, or NULL
+ * @from:	old address, or NULL
+ * @to:		new address, or NULL
  *
- * The host is found in no VLAN at first; with VLANs its entries are made as it sends.
+ * The host's address is a static entry without a VLAN, so it is in all VLANs.
  *
  * Context: RTNL.
  */
@@ -343,7 +344,7 @@ u32 zsw_fdb_count(struct zswitch *zsw)
 	return atomic_read(&zsw->fdb.nelems);
 }
 
-/* Each eighth of the ageing time. */
+/* Forget addresses that have aged out; runs eight times in the ageing time. */
 static void zsw_fdb_age(struct work_struct *work)
 {
 	struct zswitch *zsw = container_of(work, struct zswitch, age.work);
@@ -386,7 +387,7 @@ static int zsw_fdb_fill(struct zswitch *zsw, struct sk_buff *skb, const struct z
 	return 0;
 }
 
-/* `bridge monitor fdb` */
+/* Notify listeners, such as `bridge monitor fdb`. */
 static void zsw_fdb_notify(struct zswitch *zsw, const struct zsw_fdb_entry *e, int type)
 {
 	struct net *net = dev_net(zsw->dev);
@@ -406,12 +407,12 @@ static void zsw_fdb_notify(struct zswitch *zsw, const struct zsw_fdb_entry *e, i
 }
 
 /**
- * zsw_fdb_dump() - tell the addresses
+ * zsw_fdb_dump() - dump the addresses
  * @zsw:	switch
  * @skb:	message
- * @cb:		who asks
- * @first:	how many have been told before
- * @idx:	counts
+ * @cb:		state of the dump
+ * @first:	number of entries that were dumped before
+ * @idx:	counts entries
  *
  * Context: RTNL or RCU.
  * Return: 0, or -EMSGSIZE if the message is full.
@@ -456,8 +457,8 @@ int zsw_fdb_init(struct zswitch *zsw)
 }
 
 /**
- * zsw_fdb_exit() - undo it
- * @zsw:	switch, which has no port any more but the host's
+ * zsw_fdb_exit() - free the table
+ * @zsw:	switch, which has no port but the host's any more
  */
 void zsw_fdb_exit(struct zswitch *zsw)
 {

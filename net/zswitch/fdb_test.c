@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: which addresses are learnt, kept, forgotten and found.
+ * KUnit: addresses that are learnt, kept, aged out and found.
  */
 #include <kunit/test.h>
 #include "fdb.c"
@@ -8,11 +8,11 @@
 static const u8 zsw_fdb_test_addr[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
 
 /**
- * struct zsw_fdb_test - a switch with two ports, of which addresses are all that counts
+ * struct zsw_fdb_test - a switch with two ports, reduced to what the database needs
  * @zsw:	switch
- * @host:	its own port
- * @a:		port
- * @b:		port
+ * @host:	the host's port
+ * @a:		first port
+ * @b:		second port
  */
 struct zsw_fdb_test {
 	struct zswitch		zsw;
@@ -79,7 +79,7 @@ static void zsw_fdb_test_learns(struct kunit *test)
 	for (i = 2; i < 20; i++)
 		zsw_fdb_test_learn(t, &t->a, i, 0);
 	KUNIT_EXPECT_EQ(test, zsw_fdb_count(&t->zsw), 4);
-	/* What is known may move while the table is full. */
+	/* A known address may move while the table is full. */
 	zsw_fdb_test_learn(t, &t->b, 3, 0);
 	KUNIT_EXPECT_PTR_EQ(test, zsw_fdb_test_find(t, 3, 0), &t->b);
 	KUNIT_EXPECT_NULL(test, zsw_fdb_test_find(t, 19, 0));
@@ -108,7 +108,7 @@ static void zsw_fdb_test_static(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->zsw.fdb_learnt, 0);
 }
 
-/* Without a VLAN it is in all of them, and nothing that was learnt hides it. */
+/* A static address without a VLAN is in all VLANs, and no learnt entry hides it. */
 static void zsw_fdb_test_any_vlan(struct kunit *test)
 {
 	struct zsw_fdb_test *t = test->priv;
@@ -122,10 +122,10 @@ static void zsw_fdb_test_any_vlan(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, zsw_fdb_test_find(t, 1, 10), &t->a);
 	zsw_fdb_test_learn(t, &t->b, 1, 12);
 	KUNIT_EXPECT_PTR_EQ(test, zsw_fdb_test_find(t, 1, 12), &t->a);
-	/* One that was set for a VLAN goes before it there. */
+	/* A static entry for a VLAN takes precedence there. */
 	KUNIT_EXPECT_EQ(test, zsw_fdb_set(&t->zsw, &t->b, addr, 12, true, NLM_F_CREATE), 0);
 	KUNIT_EXPECT_PTR_EQ(test, zsw_fdb_test_find(t, 1, 12), &t->b);
-	/* One that is not static is in no other VLAN. */
+	/* An entry that is not static is in no other VLAN. */
 	zsw_fdb_test_learn(t, &t->a, 3, 0);
 	KUNIT_EXPECT_NULL(test, zsw_fdb_test_find(t, 3, 10));
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: what becomes of a frame that came in.
+ * zswitch: where a received frame goes.
  *
  *	a frame? -- VLAN -- whose source? -- known destination: that port
  *	                                  '- all others (broadcast, multicast, unknown)
  *
- * What no bridge passes on (01:80:c2:00:00:0x: pauses, LLDP, spanning trees) is not either:
- * this switch takes no part in a spanning tree, so a second way around it is a loop and
- * must not be built.  Groups are not snooped: multicast goes to all.
+ * Frames that no bridge forwards (to 01:80:c2:00:00:0x: pause frames, LLDP, spanning tree) are not
+ * forwarded here either.  The switch takes no part in a spanning tree, so a second path around it
+ * is a loop and must not be built.  There is no snooping: multicast is flooded to all.
  *
  * A frame for many outputs is copied for each, and each copy waits on its own.
  *
- * A frame keeps its socket while it waits: the sender's memory is what bounds it.
- * What else of it belongs to the sender's namespace is taken off (zsw_prepare()).
+ * A frame keeps its socket while it waits, so that the sender's send buffer bounds what waits.
+ * Its other state of the sender's namespace is removed (zsw_prepare()).
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -21,7 +21,7 @@
 #include "fabric.h"
 #include "queue.h"
 
-/* Make a frame ready that may wait for long and then be another namespace's. */
+/* Prepare a frame to wait for long, and to move to another namespace then. */
 static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 {
 	const struct ethhdr *eth;
@@ -35,8 +35,8 @@ static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 	if (!is_valid_ether_addr(eth->h_source))
 		return false;
 	/*
-	 * sch_cee may keep a tag's priority in skb->priority; a guest's is its own matter.  What
-	 * a guest says that a frame is need not be what it is: AF_PACKET asks for both.
+	 * sch_cee may keep a tag's priority in skb->priority; a guest's value means nothing
+	 * here.  Nor need a guest's skb->protocol match the frame: AF_PACKET lets it choose both.
 	 */
 	if (in->vnic) {
 		skb_scrub_packet(skb, true);
@@ -52,7 +52,7 @@ static bool zsw_prepare(struct zswitch_port *in, struct sk_buff *skb)
 	return true;
 }
 
-/* A tag in the frame goes to skb->vlan_tci.  Return: NULL if the frame is too short. */
+/* Move a tag from the frame to skb->vlan_tci.  Return: NULL if the frame is too short. */
 static struct sk_buff *zsw_untag(struct sk_buff *skb)
 {
 	if (!eth_type_vlan(skb->protocol) || skb_vlan_tag_present(skb))
@@ -69,9 +69,9 @@ static struct sk_buff *zsw_untag(struct sk_buff *skb)
 }
 
 /*
- * A guest says where the sum is to begin that the exit fills in.  No protocol has one before the
- * end of IPv4's header, and there it would change the addresses, the type and the priority after
- * all that is decided by them here.
+ * A guest chooses where a checksum starts that is filled in when the frame leaves.  No protocol's
+ * checksum starts before the end of the IPv4 header; there it could change the addresses, the type
+ * and the priority after the switch has decided by them.
  */
 static bool zsw_sum_is_sound(const struct sk_buff *skb)
 {
@@ -93,7 +93,7 @@ static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
 	return true;
 }
 
-/* A GSO packet is as long as its segments will be. */
+/* Does a frame fit the output's MTU?  A GSO packet is judged by its segments. */
 static bool zsw_fits(const struct net_device *dev, const struct sk_buff *skb)
 {
 	return is_skb_forwardable(dev, skb) &&
@@ -101,7 +101,7 @@ static bool zsw_fits(const struct net_device *dev, const struct sk_buff *skb)
 		skb_gso_validate_mac_len(skb, READ_ONCE(dev->mtu) + ETH_HLEN + VLAN_HLEN));
 }
 
-/* Hand a frame to an output, or the reason why it does not go there. */
+/* Hand a frame to an output, or drop it if it does not fit. */
 static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	if (!zsw_fits(out->dev, f->skb)) {
@@ -114,7 +114,7 @@ static void zsw_deliver(struct zswitch_port *out, const struct zsw_frame *f)
 	zsw_enqueue(out, f);
 }
 
-/* A policy is against it, and the sender may be told so. */
+/* Drop a frame that a policy forbids, and answer the sender by ICMP if the option is on. */
 static void zsw_refuse(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	struct zsw_frame answer = { .in = out, .txq = -1, .vid = f->vid };
@@ -124,7 +124,7 @@ static void zsw_refuse(struct zswitch_port *out, const struct zsw_frame *f)
 	zsw_drop(f->in, f->skb, ZSWITCH_STAT_DROP_POLICY);
 	if (!answer.skb)
 		return;
-	/* As a copy of a flood it needs no credit, and does not wait for long. */
+	/* Sent as a flooded copy, the answer needs no credit, and does not wait for long. */
 	zsw_count(out, ZSWITCH_STAT_COPIES, 1);
 	reason = zsw_bill_open(&answer);
 	if (reason) {
@@ -147,7 +147,7 @@ static void zsw_unicast(struct zswitch_port *out, const struct zsw_frame *f)
 		zsw_deliver(out, f);
 }
 
-/* Is an output one of many for a frame? */
+/* Is a flooded frame to be sent to this output? */
 static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *f, bool unknown)
 {
 	if (out == f->in || !READ_ONCE(out->up) || (f->control && out->vnic))
@@ -169,7 +169,7 @@ static void zsw_copy(struct zswitch_port *out, const struct zsw_frame *f)
 		zsw_count(f->in, ZSWITCH_STAT_DROP_NOMEM, 1);
 		return;
 	}
-	/* A clone has no socket, but must be paid for as the frame itself is. */
+	/* A clone has no socket, but must be charged to one as the frame itself is. */
 	if (f->skb->sk && f->skb->destructor)
 		skb_set_owner_w(copy.skb, f->skb->sk);
 	zsw_deliver(out, &copy);
@@ -199,7 +199,7 @@ static void zsw_flood(struct zsw_frame *f, bool unknown)
 	zsw_bill_put(f->in, f->bill);
 }
 
-/* The fabric's own frames are for the switch of the vNIC that they are addressed to. */
+/* Frames of control are for the switch of the vNIC that they are addressed to. */
 static void zsw_control(struct zswitch_port *out, const struct zsw_frame *f)
 {
 	if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
@@ -210,14 +210,14 @@ static void zsw_control(struct zswitch_port *out, const struct zsw_frame *f)
 		zsw_fabric_receive(out, f);
 }
 
-/* Is it for the neighbour on the wire alone? */
+/* Is the frame link-local, for the neighbour on the wire only? */
 static bool zsw_is_local(const struct sk_buff *skb)
 {
 	return is_link_local_ether_addr(eth_hdr(skb)->h_dest);
 }
 
 /**
- * zsw_forward() - a frame has come in
+ * zsw_forward() - forward a frame that has come in by a port
  * @in:		port
  * @skb:	frame, its data at the MAC header; it is consumed
  * @txq:	transmit queue that has sent it and may be stopped, or -1
@@ -280,14 +280,14 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 }
 
 /**
- * zswitch_send() - a device of a registered kind sends
- * @port:	its port
+ * zswitch_send() - a device of a registered kind sends a frame
+ * @port:	port of the device
  * @skb:	frame, its data at the MAC header; it is consumed
- * @txq:	transmit queue, below ZSWITCH_TXQS, which may be stopped meanwhile; -1: none,
- *		what waits is bounded by the sender's own account of it
+ * @txq:	transmit queue, below ZSWITCH_TXQS, which may be stopped by this call; -1: none, the
+ *		sender bounds its waiting frames by its own accounting
  *
- * Context: RCU, bottom halves are off; several at a time for a transmit queue, where a sender
- * passes its qdisc.
+ * Context: RCU, bottom halves are off; calls for a transmit queue may be concurrent, where a
+ * sender bypasses its qdisc.
  */
 void zswitch_send(struct zswitch_port *port, struct sk_buff *skb, int txq)
 {

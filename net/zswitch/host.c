@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: the switch's own device, by which the host takes part.
+ * zswitch: the switch's own device, which is the host's port.
  *
- * It is a port like a container's: what the host sends is stopped when the switch has
- * no room for it, and NAPI takes what is for the host.
+ * The port works like a container's: the host's transmit queues are stopped when the switch has
+ * no room, and NAPI takes the frames for the host.
  *
- * The queueing discipline of a device that can be stopped must hold what is stopped, for
- * whatever drops there makes all that comes behind it vain.  The system's default may be
- * one that drops by intent (fq_codel), and pfifo_fast reserves memory for its whole
- * length.  So each transmit queue gets a pfifo when the device is first opened; its
- * length, the device's txqueuelen, bounds what no socket answers for.  What sockets send
- * is bounded by their send buffers, and these make the senders sleep.
+ * The qdisc of a device that can be stopped must hold the frames behind the stop: a qdisc that
+ * drops defeats the lossless switch behind it.  The system's default may be one that drops by
+ * design (fq_codel), and pfifo_fast reserves memory for its whole length.  So each transmit
+ * queue gets a pfifo when the device is first opened; its length, the device's txqueuelen,
+ * bounds frames without a socket.  Frames of sockets are bounded by the send buffers, which
+ * make the senders sleep.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -28,8 +28,8 @@
  * @skb:	frame, its data at the MAC header
  * @sb_dev:	not used
  *
- * By destination: a queue that is stopped for one that does not take its frames stops no
- * more of the others than must share it; and by priority.
+ * By destination and priority: a queue that is stopped for a destination that does not take its
+ * frames stops only the other destinations that share it.
  *
  * Return: index of a transmit queue.
  */
@@ -50,7 +50,7 @@ EXPORT_SYMBOL_GPL(zswitch_select_queue);
  * zswitch_default_qdiscs() - give a device qdiscs that wait rather than drop
  * @dev:	device that is being opened
  *
- * It keeps those that it has.
+ * A device that has qdiscs keeps them.
  *
  * Context: ndo_open.
  * Return: 0 or an error.
@@ -70,7 +70,7 @@ int zswitch_default_qdiscs(struct net_device *dev)
 			return -ENOMEM;
 		qdisc_put(dev_graft_qdisc(txq, q));
 	}
-	/* All of them or none, for this is what is asked above. */
+	/* Set dev->qdisc last: the test above takes it as proof that all queues have theirs. */
 	q = rtnl_dereference(netdev_get_tx_queue(dev, 0)->qdisc_sleeping);
 	qdisc_refcount_inc(q);
 	rcu_assign_pointer(dev->qdisc, q);
@@ -185,7 +185,7 @@ static int zsw_dev_init(struct net_device *dev)
 	struct zswitch *zsw = netdev_priv(dev);
 	int err;
 
-	/* It sends by other devices within its own transmit lock. */
+	/* The device sends by other devices within its own transmit lock. */
 	netdev_lockdep_set_classes(dev);
 	zsw->host = zsw_port_new(zsw, dev, &zsw_host_kind);
 	if (!zsw->host)
@@ -203,7 +203,7 @@ static int zsw_dev_init(struct net_device *dev)
 	return 0;
 }
 
-/* The device is closed; its ports go first, then nobody sends to the host's. */
+/* The device is closed; its ports are removed first, then nobody sends to the host's port. */
 static void zsw_dev_uninit(struct net_device *dev)
 {
 	struct zswitch *zsw = netdev_priv(dev);

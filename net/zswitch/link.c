@@ -2,8 +2,8 @@
 /*
  * zswitch: the lossless virtual switch.
  *
- * This file makes, changes and shows switches (include/uapi/linux/zswitch.h); queue.c
- * has the algorithm, port.c what happens when a port goes.
+ * This file creates, changes and shows switches (include/uapi/linux/zswitch.h); queue.c
+ * has the algorithm, port.c the removal of ports.
  */
 #include <linux/etherdevice.h>
 #include <linux/jiffies.h>
@@ -13,14 +13,14 @@
 #include "fabric.h"
 #include "queue.h"
 
-/* A switch has no peer: no attribute tells of one. */
+/* A switch has no peer, and no attribute for one. */
 #define COMPAT_NEWLINK		zsw_newlink
 #define COMPAT_NEWLINK_PEER	IFLA_ZSWITCH_UNSPEC
 #include <compat/rtnl_newlink.h>
 
 #define ZSW_KIND	"zswitch"
 
-/* What no socket answers for may wait in a transmit queue's pfifo, in packets. */
+/* Packets without a socket that may wait in a transmit queue's pfifo */
 #define ZSW_TXQUEUELEN	10000
 #define ZSW_NUM_TXQS	8
 
@@ -65,19 +65,19 @@ static const struct nla_policy zsw_policy[IFLA_ZSWITCH_MAX + 1] = {
 	[IFLA_ZSWITCH_STATS]		= { .type = NLA_REJECT },
 };
 
-/* A segment of TCP's must fit in; the rest keeps what a namespace's root can claim small. */
+/* A TCP GSO packet must fit in; the maxima bound the memory that a namespace's root can claim. */
 #define ZSW_BYTES_MIN	(64 << 10)
 #define ZSW_BYTES_MAX	BIT(26)
 #define ZSW_WAIT_MAX	(3600 * MSEC_PER_SEC)
 #define ZSW_AGEING_MAX	(30 * 24 * 3600)
 
 /**
- * struct zsw_option - a number among the options
- * @attr:	attribute
- * @offset:	in struct zsw_config
- * @min:	least
- * @max:	most
- * @msg:	what is said when it is out of range
+ * struct zsw_option - an option that is a number
+ * @attr:	netlink attribute
+ * @offset:	offset in struct zsw_config
+ * @min:	least value
+ * @max:	greatest value
+ * @msg:	extack message for a value out of range
  */
 struct zsw_option {
 	int		attr;
@@ -123,7 +123,7 @@ static void zsw_parse_flag(bool *flag, const struct nlattr *attr)
 		*flag = nla_get_u8(attr);
 }
 
-/* What is given goes into @cfg; other options stay. */
+/* Options that are given are written to @cfg; others stay as they are. */
 static int zsw_parse(struct zsw_config *cfg, struct nlattr *data[],
 		     struct netlink_ext_ack *extack)
 {
@@ -136,7 +136,7 @@ static int zsw_parse(struct zsw_config *cfg, struct nlattr *data[],
 		val = nla_get_u32(data[o->attr]);
 		if (val < o->min || val > o->max) {
 			NL_SET_BAD_ATTR(extack, data[o->attr]);
-			/* What NL_SET_ERR_MSG() does, which takes literals only. */
+			/* As NL_SET_ERR_MSG(), which takes literals only */
 			if (extack)
 				extack->_msg = o->msg;
 			return -ERANGE;
@@ -183,14 +183,14 @@ static void zsw_setup(struct net_device *dev)
 	dev->needs_free_netdev = true;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = ZSW_TXQUEUELEN;
-	/* Frames are kept, so pktgen must not share them. */
+	/* The switch queues frames, so pktgen must not share them. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_DISABLE_NETPOLL;
 	dev->features = ZSW_FEATURES;
 	dev->hw_features = ZSW_FEATURES & ~NETIF_F_HIGHDMA;
 	dev->vlan_features = ZSW_FEATURES & ~NETIF_F_HW_VLAN_CTAG_TX;
 	compat_netns_immutable(dev);
-	/* It hands frames to other devices' queues, under whose locks it may be called again. */
+	/* The device hands frames to others' queues, under whose locks it may be called again. */
 	compat_lltx(dev);
 
 	zsw->dev = dev;
@@ -246,7 +246,7 @@ static int zsw_changelink(struct net_device *dev, struct nlattr *tb[], struct nl
 	if (err)
 		return err;
 	if (cfg.vlan_filtering != zsw->cfg.vlan_filtering) {
-		/* What was learnt is of other VLANs. */
+		/* Addresses were learnt in other VLANs. */
 		zsw->cfg = cfg;
 		zsw_fdb_flush_learnt(zsw);
 	}
@@ -309,7 +309,7 @@ static struct rtnl_link_ops zsw_link_ops = {
  * zsw_is_switch() - is a device a switch?
  * @dev:	device
  *
- * Return: it is.
+ * Return: true if it is.
  */
 bool zsw_is_switch(const struct net_device *dev)
 {

@@ -4,15 +4,15 @@
  * Zurich 2014, section 5.3.1).
  *
  * A port has a list of the ports that may send to it, or is open to all.  Ports are known by
- * a number within the switch, so that a frame is judged by one bit; one that leaves is
- * taken from all lists before its number is given to another.  An address is not asked
- * for: the option guard binds a port to its own.
+ * a number within the switch, so that a frame is checked by one bit; a port that is removed is
+ * taken from all lists before its number is reused.  Addresses are not checked: the option guard
+ * binds a port to its own.
  */
 #include <net/netlink.h>
 #include "zswitch.h"
 
 /**
- * zsw_policy_join() - number a port
+ * zsw_policy_join() - give a port its number
  * @port:	port, to be added to its switch, which has room for it
  *
  * Context: RTNL.
@@ -24,7 +24,7 @@ void zsw_policy_join(struct zswitch_port *port)
 }
 
 /**
- * zsw_policy_leave() - a port goes
+ * zsw_policy_leave() - release the number of a port that is being removed
  * @port:	port, taken off its switch's list; nobody sends by it any more
  *
  * Context: RTNL.
@@ -44,14 +44,14 @@ void zsw_policy_leave(struct zswitch_port *port)
  * @out:	port that it would leave by
  *
  * Context: RCU.
- * Return: it may.
+ * Return: true if it may.
  */
 bool zsw_policy_may(const struct zswitch_port *in, const struct zswitch_port *out)
 {
 	return !READ_ONCE(out->closed) || test_bit(in->slot, out->allowed);
 }
 
-/* The ports of a list, as bits. */
+/* Set the bits of the ports in a list. */
 static int zsw_policy_parse(struct zswitch_port *port, const struct nlattr *attr,
 			    unsigned long *allowed, struct netlink_ext_ack *extack)
 {
@@ -74,12 +74,12 @@ static int zsw_policy_parse(struct zswitch_port *port, const struct nlattr *attr
 }
 
 /**
- * zsw_policy_set() - say who may send to a port
+ * zsw_policy_set() - set which ports may send to a port
  * @port:	port
  * @attr:	IFLA_ZSWITCH_PORT_ALLOW
- * @extack:	what is wrong
+ * @extack:	error message
  *
- * Frames that come meanwhile are judged by the former list or by the new one.
+ * Frames that arrive meanwhile are checked against the former list or the new one.
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -120,7 +120,7 @@ size_t zsw_policy_size(const struct zswitch *zsw)
 }
 
 /**
- * zsw_policy_put() - dump who may send to a port
+ * zsw_policy_put() - dump which ports may send to a port
  * @skb:	message
  * @port:	port
  *

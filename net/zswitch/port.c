@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: life of a port.
+ * zswitch: adding and removing ports.
  *
- * Teardown (zsw_port_del(), under RTNL; the device may be unregistering), and who may
+ * Teardown (zsw_port_del(), under RTNL; the device may be unregistering), with those that may
  * still refer to the port:
  *
- *  - Taken off the switch's list; not up any more: what waits for it is dropped, nothing
- *    is taken.
- *  - Its rx_handler and its source, or its kind's attachment, are removed, so that nobody
- *    begins to send or to pull by it.  Those who have begun are RCU readers:
- *    synchronize_net().
- *  - Its addresses are flushed; who has found one of them just before is a reader:
- *    synchronize_net() again.
- *  - What it had sent and waits at other outputs is dropped there, under their locks, and
- *    so are the queues that others had for it.  A puller touches the input of a frame
- *    under that lock only.
+ *  - The port is taken off the switch's list and marked down: frames that wait for it are
+ *    dropped, and no more are taken.
+ *  - Its rx_handler and its source, or its kind's attachment, are removed, so that no new
+ *    send or pull by it begins.  Those that have begun are RCU readers: synchronize_net().
+ *  - Its addresses are flushed; senders that have found one of them just before are RCU
+ *    readers: synchronize_net() again.
+ *  - Frames that it had sent and that wait at other outputs are dropped there, under their
+ *    locks; so are its own queues of frames from other inputs.  A puller touches the input of
+ *    a frame under that lock only.
  *  - Frames that were pulled refer to no port.  Frames of control that wait for it are freed.
- *  - Its memory, its counters and its reference to the device are given back.
+ *  - Its memory and counters are freed, and its reference to the device is released.
  *
- * The host's port goes last, with the switch.
+ * The host's port is removed last, with the switch.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -29,7 +28,7 @@
 static LIST_HEAD(zsw_kinds);
 
 /**
- * zswitch_register_kind() - devices of a kind can be made to wait
+ * zswitch_register_kind() - register a kind of devices that can be made to wait
  * @kind:	kind
  *
  * Context: process.
@@ -43,8 +42,8 @@ void zswitch_register_kind(struct zswitch_kind *kind)
 EXPORT_SYMBOL_GPL(zswitch_register_kind);
 
 /**
- * zswitch_unregister_kind() - undo it
- * @kind:	kind, of which there is no device any more
+ * zswitch_unregister_kind() - unregister a kind of devices
+ * @kind:	kind, of which no device exists any more
  *
  * Context: process.
  */
@@ -67,7 +66,7 @@ static const struct zswitch_kind *zsw_kind_of(const struct net_device *dev)
 }
 
 /**
- * zsw_port_find() - the port that a device is
+ * zsw_port_find() - find the port of a device
  * @zsw:	switch
  * @dev:	device, or the switch's own
  *
@@ -85,10 +84,10 @@ struct zswitch_port *zsw_port_find(struct zswitch *zsw, const struct net_device 
 }
 
 /**
- * zsw_port_new() - memory for a port
+ * zsw_port_new() - allocate a port
  * @zsw:	switch
  * @dev:	device
- * @kind:	what makes it wait; NULL of a wire
+ * @kind:	callbacks that make its senders wait; NULL for a wire
  *
  * Return: port with its defaults, or NULL.
  */
@@ -123,8 +122,8 @@ struct zswitch_port *zsw_port_new(struct zswitch *zsw, struct net_device *dev,
 }
 
 /**
- * zsw_port_free() - give back the memory of a port
- * @port:	port that nobody refers to; NULL is allowed
+ * zsw_port_free() - free a port
+ * @port:	port that nothing refers to any more; NULL is allowed
  */
 void zsw_port_free(struct zswitch_port *port)
 {
@@ -157,8 +156,8 @@ static int zsw_port_check(struct zswitch *zsw, struct net_device *dev,
 }
 
 /**
- * zsw_port_credit() - a port gives credit, or asks for it, as the options say
- * @port:	port; a wire and a tunnel give none, and ask their peers
+ * zsw_port_credit() - make a port grant credit, or ask for it, as configured
+ * @port:	port; a wire or a tunnel grants none, and asks its peers
  *
  * Context: RTNL.
  */
@@ -177,7 +176,7 @@ static bool zsw_port_can_send(const struct net_device *dev)
 	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
-/* Nobody finds the port in the switch's list any more. */
+/* Remove a port that is not in the switch's list any more. */
 static void zsw_port_quit(struct zswitch_port *port)
 {
 	struct zswitch_port *other;
@@ -200,7 +199,7 @@ static void zsw_port_quit(struct zswitch_port *port)
 }
 
 /**
- * zsw_port_del() - a device ceases to be a port
+ * zsw_port_del() - remove a device from its switch
  * @port:	port, not the host's
  *
  * Context: RTNL.
@@ -214,10 +213,10 @@ void zsw_port_del(struct zswitch_port *port)
 }
 
 /**
- * zsw_port_add() - a device becomes a port
+ * zsw_port_add() - make a device a port of a switch
  * @zsw:	switch
  * @dev:	device
- * @extack:	what is wrong
+ * @extack:	error message
  *
  * Context: RTNL.
  * Return: 0 or an error.

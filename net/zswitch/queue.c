@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: waiting, sleeping and waking, which is what makes the switch lossless.
+ * zswitch: queueing, stopping and waking senders, which makes the switch lossless.
  *
  * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithm
- * 4.1 (section 4.4.2).  Its input queue, from which the forwarder takes frames whose
- * output has room and passes over those whose output is full, is kept here as one queue
- * for each output (virtual output queues), so that nothing need be searched and no frame
- * stands in the way of another output's.  Its output queue has no frames of its own:
- * whoever takes frames out is the forwarder of that output (zswitch_pull()).
+ * 4.1 (section 4.4.2).  In the thesis the forwarder takes frames whose output has room from an
+ * input queue, and passes over those whose output is full.  Here that input queue is kept
+ * as one queue for each output (virtual output queues), so that nothing need be searched
+ * and no frame blocks another output's.  An output queue has no frames of its own: whoever
+ * takes frames out is the forwarder of that output (zswitch_pull()).
  *
  *	input a --+-> fifo (a, x, priority) --.
  *	          '-> fifo (a, y, priority) -. '-> output x: whose turn? --> zswitch_pull()
@@ -15,19 +15,19 @@
  *	          '-> fifo (b, y, priority) -'---> output y
  *
  * send: a frame is always taken; if its fifo then holds the input's share for one output,
- * or the input all that it may hold, the transmit queue that sent it is stopped, and
- * remembered where it must wait.  So an input holds one frame of each transmit queue
- * beyond its bounds at most, and a frame need never be refused.  A queue is woken when
- * that fifo, or that input, has fallen to half.  A transmit queue serves some of the
- * destinations (zswitch_select_queue()): while it stands still for one that does not
- * take its frames, those of the others go on.
+ * or the input its limit, the transmit queue that sent the frame is stopped, and recorded
+ * with the fifo or input that is full.  So an input exceeds its bounds by one frame of each
+ * transmit queue at most, and a frame need never be refused.  A queue is woken when that
+ * fifo, or that input, has fallen to half.  A transmit queue serves some of the
+ * destinations (zswitch_select_queue()): while it is stopped for one that does not take
+ * its frames, queues for other destinations go on.
  *
  * Frames from a wire cannot be refused either.  They are charged to the wire's port, whose
  * sch_cee pauses the peer in time.  The copies of a flooded frame share its memory and are
- * charged once, until the last one has gone (struct zsw_bill).
+ * charged once, until the last one has left (struct zsw_bill).
  *
- * A guest can start its queues behind our back, by taking its end down and up.  So there is
- * a bound of what an input holds at all (ZSW_SLACK).  What no socket pays for counts with
+ * A guest can restart its stopped queues by taking its end down and up.  So there is a hard
+ * limit for the bytes that an input holds (ZSW_SLACK).  A frame without a socket counts with
  * all the memory that it takes.
  *
  * receive: priorities take turns, and within a priority inputs do, by bytes (deficit
@@ -35,28 +35,28 @@
  * not strict, since any sender may choose one.  Order is kept in a fifo, that is within
  * input, output and priority.
  *
- * Outputs that stand still.  A priority of an output that has frames, and has let next to
- * none go (ZSW_PROGRESS) for as long as frames of a class are to wait, loses what it has of
- * that class and all that comes but for one frame at a time, by which it can show that it
- * moves again.  It is believed as well when it asks for more and there is none, but not for
- * long.  Copies of flooded frames wait for 100 ms by default, or one broken receiver would
- * stop all; frames from wires for 200, since their pause stops others in the whole fabric;
- * and frames of this machine's senders for a minute.  These hold their sockets, and with them
- * a namespace that is to be deleted.
+ * Stalled outputs.  If a priority of an output has frames, and has sent next to nothing
+ * (ZSW_PROGRESS) for as long as frames of a class may wait, its frames of that class are
+ * dropped, and so are new ones, but for one frame at a time, by which the output can show that
+ * it moves again.  An output that asks for more frames than there are is trusted again as well,
+ * but not for long.  Copies of flooded frames wait for 100 ms by default, or one broken
+ * receiver would stop all senders; frames from wires for 200 ms, since the pause they cause
+ * stops others in the whole fabric; and frames of this machine's senders for a minute.  The
+ * latter hold their sockets, and with them a namespace that is to be deleted.
  *
  * Lossy inputs (by option, and wires without sch_cee) may fill an output up to a bound.
  *
  * Credit (option fabric; credit.c).  A frame from a port of this machine to another one is
  * let into the fifos of that output only when it has credit there, and waits in front of
- * them until then, in order of arrival and for its share as it would in a fifo.  So all
- * that waits in an output is its size at most, from however many inputs.  Here both ends are
- * under the output's lock, and a message is a call: an input asks for the frame that it
- * holds first, and whoever takes frames out grants what that makes room for.  Copies
- * of flooded frames need none.  fabric.c does the same for vNICs of other hosts: what waits for
- * one of them waits in front of the wire's fifos, by pair, and what comes from there with credit
- * has its room.
+ * them until then, in order of arrival, bounded by the input's share as in a fifo.  So an
+ * output holds no more frames than its credit allows, from however many inputs.  Both ends are
+ * under the output's lock here, and a message is a call: an input asks for credit for the
+ * first frame that it holds, and whoever takes frames out grants the credit that returns.
+ * Copies of flooded frames need no credit.  fabric.c does the same for vNICs of other hosts:
+ * frames for such a vNIC wait in front of the wire's fifos, by pair, and frames that arrive
+ * from other hosts with credit have their room.
  *
- * Context.  All under the output's lock; what an input holds is atomic, for it has
+ * Context.  All under the output's lock; the bytes that an input holds are atomic, as it has
  * frames at many outputs.  Packets are freed without the lock.
  */
 #include <linux/jiffies.h>
@@ -65,17 +65,17 @@
 #include "fabric.h"
 #include "queue.h"
 
-/* What an input may send in its turn, by weight, and a priority */
+/* Bytes that a priority, or an input of weight 1, may send in its turn */
 #define ZSW_QUANTUM	2048
 
 /*
- * What an input may hold beyond twice its limit: a GSO packet of each transmit queue.  More
- * comes only from a sender that does not heed its stop.  Who has none is bounded by its own
- * account, as a machine by its queues' sockets.
+ * Bytes that an input may hold beyond twice its limit: a GSO packet of each transmit queue.
+ * Only a sender that ignores its stop sends more.  A sender without a stop callback is bounded
+ * by its own accounting, as a virtual machine is by its queues' sockets.
  */
 #define ZSW_SLACK	(ZSWITCH_TXQS * SZ_64K)
 
-/* Of both ends of a pair: within a switch no message is old. */
+/* Epoch of both ends of a pair within a switch, where no message can be old */
 #define ZSW_EPOCH	1
 
 static void zsw_kick(struct zswitch_port *out)
@@ -87,9 +87,9 @@ static void zsw_kick(struct zswitch_port *out)
 }
 
 /**
- * zsw_wake() - transmit queues of an input may go on
+ * zsw_wake() - wake transmit queues of an input
  * @in:		input
- * @txqs:	a bit each
+ * @txqs:	transmit queues, a bit each
  *
  * Context: any output's lock.
  */
@@ -101,7 +101,7 @@ void zsw_wake(struct zswitch_port *in, u32 txqs)
 	in->kind->wake(in->dev, txqs);
 }
 
-/* @known: the queue is among this output's sleepers already, another output has woken it. */
+/* @known: the queue is among the sleepers already, but was woken from elsewhere. */
 static void zsw_sleep(struct zswitch_port *in, unsigned int txq, bool known)
 {
 	if (!known)
@@ -109,7 +109,7 @@ static void zsw_sleep(struct zswitch_port *in, unsigned int txq, bool known)
 	in->kind->stop(in->dev, txq);
 }
 
-/* The frame that was appended may have been the last one for now. */
+/* Stop the transmit queue if the frame that it has sent has filled the fifo or the input. */
 static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, unsigned int prio)
 {
 	const struct zsw_config *cfg = &f->in->zsw->cfg;
@@ -124,7 +124,7 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 	}
 	if (atomic_read(&in->used[prio]) < READ_ONCE(cfg->limit))
 		return;
-	/* Stopped first: whoever finds it among the sleepers wakes it. */
+	/* Stop the queue first: whoever finds it among the sleepers wakes it. */
 	zsw_sleep(in, f->txq, atomic_read(&in->sleepers[prio]) & bit);
 	atomic_or(bit, &in->sleepers[prio]);
 	/* Pairs with zsw_repay(): one of the two sees what the other has done. */
@@ -133,15 +133,15 @@ static void zsw_sleep_if_full(struct zsw_fifo *fifo, const struct zsw_frame *f, 
 		zsw_wake(in, atomic_fetch_andnot(bit, &in->sleepers[prio]) & bit);
 }
 
-/* Bytes that an input answers for: its socket does for the rest of a frame's memory. */
+/* Bytes that a frame counts at its input; a socket is charged for the rest of its memory. */
 static u32 zsw_size(const struct zswitch_port *in, const struct sk_buff *skb)
 {
 	return in->kind && !skb->sk ? max(skb->truesize, skb->len) : skb->len;
 }
 
 /*
- * An input takes a frame on, and whoever waits for the frame's sake is told.
- * Return: why it cannot, or ZSWITCH_STAT_PAD.
+ * Charge an input for a frame, and also sch_cee if the input is a lossless wire.
+ * Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.
  */
 static enum zswitch_stat zsw_borrow(struct zswitch_port *in, struct zsw_debt *debt)
 {
@@ -179,11 +179,11 @@ static void zsw_repay(struct zswitch_port *in, const struct zsw_debt *debt)
 }
 
 /**
- * zsw_bill_open() - a frame is to be copied
+ * zsw_bill_open() - charge an input for a frame that is to be copied
  * @f:		frame; it gets a bill
  *
- * The copies share what the frame has in memory, so the input holds it once: or a wire's
- * peer would be paused, and lose, by the number of outputs.
+ * The copies share the frame's memory, so the input is charged once: or a wire's peer would
+ * be paused, and lose frames, in proportion to the number of outputs.
  *
  * Context: RCU, bottom halves are off.
  * Return: why the frame cannot be taken, or ZSWITCH_STAT_PAD.
@@ -208,9 +208,9 @@ enum zswitch_stat zsw_bill_open(struct zsw_frame *f)
 }
 
 /**
- * zsw_bill_put() - a copy has gone, or all have been made
+ * zsw_bill_put() - a copy has left, or all have been made
  * @in:		port that the frame came in by
- * @bill:	of the frame
+ * @bill:	bill of the frame
  *
  * Context: RCU, bottom halves are off; any output's lock.
  */
@@ -222,7 +222,7 @@ void zsw_bill_put(struct zswitch_port *in, struct zsw_bill *bill)
 	kfree(bill);
 }
 
-/* The input holds a frame less.  The packet itself is not touched. */
+/* Uncharge a frame from its input.  The packet itself is not touched. */
 static void zsw_release(struct zswitch_port *in, const struct zsw_cb *cb)
 {
 	if (cb->bill)
@@ -232,7 +232,7 @@ static void zsw_release(struct zswitch_port *in, const struct zsw_cb *cb)
 }
 
 /**
- * zsw_fifo_wake() - frames have left a fifo: who waits for it may go on if enough have
+ * zsw_fifo_wake() - frames have left a fifo: wake its sleepers if it has fallen to half
  * @fifo:	fifo
  *
  * Context: the output's lock.
@@ -264,7 +264,7 @@ static void zsw_append(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 		out->lossy[cb->prio] += cb->len;
 }
 
-/* A frame waits no more: credit of this output comes home, that of others has set out. */
+/* A frame waits no longer: return this output's credit, or take a pair's from its @inside. */
 static void zsw_give_back(struct zswitch_port *out, const struct zsw_cb *cb)
 {
 	if (cb->pair) {
@@ -275,7 +275,7 @@ static void zsw_give_back(struct zswitch_port *out, const struct zsw_cb *cb)
 	}
 }
 
-/* Take a frame out of the middle or from the head. */
+/* Take a frame from the middle or the head of a fifo. */
 static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct sk_buff *skb)
 {
 	struct zsw_cb *cb = zsw_cb(skb);
@@ -297,9 +297,9 @@ static void zsw_unlink(struct zswitch_port *out, struct zsw_fifo *fifo, struct s
 }
 
 /**
- * zsw_fifo_init() - a fifo without frames
+ * zsw_fifo_init() - prepare an empty fifo
  * @fifo:	fifo
- * @voq:	whose it is
+ * @voq:	virtual output queue that it belongs to
  */
 void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq)
 {
@@ -354,7 +354,7 @@ static void zsw_set_still(struct zswitch_port *out, unsigned int prio, enum zsw_
 	}
 }
 
-/* How long a class waits.  Who has only asked for more is trusted for an eighth of it. */
+/* How long a class waits.  An output that has only asked for more is trusted for 1/8 of it. */
 static unsigned long zsw_patience(const struct zswitch_port *out, unsigned int prio,
 				  enum zsw_class class)
 {
@@ -364,8 +364,8 @@ static unsigned long zsw_patience(const struct zswitch_port *out, unsigned int p
 }
 
 /*
- * Does a priority stand still for longer than frames of a class wait?  What it lets go is
- * looked at in windows of that time.
+ * Is a priority stalled for longer than frames of a class wait?  The bytes that it sends are
+ * measured in windows of that time.
  */
 static bool zsw_still(struct zswitch_port *out, unsigned int prio, enum zsw_class class)
 {
@@ -386,7 +386,7 @@ static enum zswitch_stat zsw_still_reason(enum zsw_class class)
 	return class == ZSW_FLOOD ? ZSWITCH_STAT_DROP_FLOOD : ZSWITCH_STAT_DROP_STILL;
 }
 
-/* Who asks for more than there is, does not stand still: that is to be seen. */
+/* An output that asks for more than there is counts as moving, until a window shows otherwise. */
 static void zsw_all_taken(struct zswitch_port *out, u8 prios)
 {
 	enum zsw_class class;
@@ -408,7 +408,7 @@ static enum zswitch_stat zsw_refusal(struct zswitch_port *out, const struct zsw_
 						     ZSWITCH_STAT_PAD;
 }
 
-/* A priority of an output has frames that had none. */
+/* A priority of an output that had no frames gets its first one. */
 static void zsw_begins(struct zswitch_port *out, unsigned int prio)
 {
 	struct delayed_work *watch = &out->zsw->watch;
@@ -431,7 +431,7 @@ static void zsw_admit(struct zswitch_port *out, struct zsw_voq *voq, struct sk_b
 	zsw_append(out, &voq->fifo[prio], skb);
 }
 
-/* Whoever takes frames from an output is told of the first one. */
+/* Notify whoever takes frames from an output of the first frame in a priority. */
 static void zsw_ready(struct zswitch_port *out, unsigned int prio)
 {
 	if (out->ready & BIT(prio))
@@ -440,7 +440,7 @@ static void zsw_ready(struct zswitch_port *out, unsigned int prio)
 	zsw_kick(out);
 }
 
-/* An input asks an output for the frame that it holds first. */
+/* An input asks an output for credit for the first frame that it holds. */
 static void zsw_ask(struct zswitch_port *out, struct zsw_voq *voq)
 {
 	u32 credits = zsw_cb(skb_peek(&voq->held.frames))->credits, lost = 0;
@@ -457,10 +457,10 @@ static void zsw_ask(struct zswitch_port *out, struct zsw_voq *voq)
 /**
  * zsw_hold() - a frame begins to wait for credit
  * @out:	output
- * @held:	those that do
+ * @held:	fifo of frames that wait for credit
  * @skb:	frame
  *
- * Context: the output's lock, as of all that follow.
+ * Context: the output's lock.
  */
 void zsw_hold(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
 {
@@ -478,9 +478,9 @@ static void zsw_unhold(struct zswitch_port *out, struct zsw_fifo *held, struct s
 }
 
 /**
- * zsw_let_in() - a frame waits for credit no more, and is let into its output
+ * zsw_let_in() - let a frame that waited for credit into its output
  * @out:	output
- * @held:	those that it waited among; zsw_fifo_wake() them afterwards
+ * @held:	fifo that the frame waited in; call zsw_fifo_wake() for it afterwards
  * @skb:	frame
  */
 void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb)
@@ -493,9 +493,9 @@ void zsw_let_in(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff 
 }
 
 /**
- * zsw_let_all_in() - frames need no credit any more: all that wait go in, and count for none
+ * zsw_let_all_in() - frames need no credit any more: let in all that wait, without any
  * @out:	output
- * @held:	they
+ * @held:	fifo that they wait in
  */
 void zsw_let_all_in(struct zswitch_port *out, struct zsw_fifo *held)
 {
@@ -508,7 +508,7 @@ void zsw_let_all_in(struct zswitch_port *out, struct zsw_fifo *held)
 	zsw_fifo_wake(held);
 }
 
-/* An input has got what it asked for: its first frame goes in. */
+/* An input has been granted the credit that it asked for: let in its first frame. */
 static void zsw_granted(struct zswitch_port *out, struct zsw_voq *voq)
 {
 	struct sk_buff *skb = skb_peek(&voq->held.frames);
@@ -528,7 +528,7 @@ static void zsw_granted(struct zswitch_port *out, struct zsw_voq *voq)
 }
 
 /**
- * zsw_grant() - credit has come home, or was asked for
+ * zsw_grant() - grant free credit to asks that wait
  * @out:	output
  */
 void zsw_grant(struct zswitch_port *out)
@@ -546,8 +546,8 @@ void zsw_grant(struct zswitch_port *out)
 }
 
 /*
- * A frame needs credit of this output, and waits for it; maybe no longer than for this call.
- * Return: fifo that it waits in, as of zsw_place().
+ * Hold a frame until it has credit of this output, which it may get during this call.
+ * Return: fifo that the frame waits in, as for zsw_place().
  */
 static struct zsw_fifo *zsw_hold_here(struct zswitch_port *out, struct zsw_voq *voq,
 				      struct sk_buff *skb)
@@ -570,9 +570,10 @@ static struct zsw_fifo *zsw_hold_here(struct zswitch_port *out, struct zsw_voq *
 /**
  * zsw_promote() - a frame from a wire or tunnel has the room that its sender was granted
  * @in:		wire or tunnel
- * @cb:		the frame's
+ * @cb:		control block of the frame
  *
- * It waits for as long as those of this machine do, and its wire or tunnel need not wait for it.
+ * The frame may wait for as long as those of this machine, and is not charged to its wire or
+ * tunnel any more.
  */
 void zsw_promote(struct zswitch_port *in, struct zsw_cb *cb)
 {
@@ -588,9 +589,9 @@ void zsw_promote(struct zswitch_port *in, struct zsw_cb *cb)
 }
 
 /*
- * Put a frame where it is to wait.  Copies of flooded ones need no credit, nor do those from
- * wires: what they came with is theirs.
- * Return: where it waits, or NULL without memory.
+ * Put a frame where it is to wait.  Copies of flooded frames need no credit, nor do frames from
+ * wires, which bring their own.
+ * Return: fifo that the frame waits in, or NULL without memory.
  */
 static struct zsw_fifo *zsw_place(struct zswitch_port *out, struct zsw_voq *voq,
 				  const struct zsw_frame *f)
@@ -674,11 +675,11 @@ static void zsw_push(struct zswitch_port *out, const struct zsw_frame *f)
 }
 
 /**
- * zsw_enqueue() - a frame is to leave by an output
+ * zsw_enqueue() - enqueue a frame that is to leave by an output
  * @out:	output
  * @f:		frame, its data at the MAC header; it is consumed
  *
- * The sender is stopped if it shall wait; a frame that cannot be taken is counted and
+ * The sender is stopped if it must wait; a frame that cannot be taken is counted and
  * freed.
  *
  * Context: RCU, bottom halves are off.
@@ -713,7 +714,7 @@ static int zsw_quantum(const struct zsw_fifo *fifo)
 	return READ_ONCE(fifo->voq->in->weight) * ZSW_QUANTUM;
 }
 
-/* Rounds in which no input would get out of its debt are gone through at once. */
+/* Go at once through all rounds in which no input would get out of its debt. */
 static void zsw_skip_rounds(struct zswitch_port *out, unsigned int prio)
 {
 	struct zsw_fifo *fifo;
@@ -721,13 +722,13 @@ static void zsw_skip_rounds(struct zswitch_port *out, unsigned int prio)
 
 	list_for_each_entry(fifo, &out->active[prio], active)
 		rounds = min(rounds, max(-fifo->deficit, 0) / zsw_quantum(fifo));
-	/* A weight that changes meanwhile lets nobody out either. */
+	/* The bound of 0 keeps them in debt even if a weight changes meanwhile. */
 	list_for_each_entry(fifo, &out->active[prio], active)
 		if (fifo->deficit < 0)
 			fifo->deficit = min(fifo->deficit + rounds * zsw_quantum(fifo), 0);
 }
 
-/* Whose turn is it in a priority that has frames?  Who is alone owes nobody anything. */
+/* Whose turn is it in a priority that has frames?  An input that is alone is forgiven its debt. */
 static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int prio)
 {
 	struct list_head *active = &out->active[prio];
@@ -751,7 +752,7 @@ static struct zsw_fifo *zsw_next_input(struct zswitch_port *out, unsigned int pr
 	}
 }
 
-/* Skip turns of priorities alike.  The debt of those without frames shrinks as well. */
+/* Skip the same number of turns for all priorities; those without frames lose debt as well. */
 static void zsw_skip_turns(struct zswitch_port *out, unsigned long prios)
 {
 	int rounds = INT_MAX;
@@ -799,7 +800,7 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
 	fifo->deficit -= zsw_cb(skb)->len;
 	out->credit[prio] -= zsw_cb(skb)->len;
 	out->passed[prio] += zsw_cb(skb)->len;
-	/* The input may be gone as soon as its last frame is. */
+	/* Count under the lock: the input may be removed as soon as the lock is released. */
 	zsw_count(fifo->voq->in, ZSWITCH_STAT_PASSED, 1);
 	zsw_unlink(out, fifo, skb);
 	zsw_grant(out);
@@ -811,10 +812,10 @@ static struct sk_buff *zsw_take(struct zswitch_port *out, u8 prios)
  * @port:	port
  * @prios:	priorities that may leave
  *
- * Context: RCU, bottom halves are off; locks of the caller's that it does not take in
- * its kind's callbacks.
+ * Context: RCU, bottom halves are off; the caller may hold locks that its kind's callbacks
+ * do not take.
  * Return: frame, its data at the MAC header and its device not set, or NULL.  For a remote kind
- * skb->priority is the one of @prios that it is from.
+ * skb->priority is the frame's priority, one of @prios.
  */
 struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 {
@@ -839,7 +840,7 @@ struct sk_buff *zswitch_pull(struct zswitch_port *port, u8 prios)
 EXPORT_SYMBOL_GPL(zswitch_pull);
 
 /**
- * zsw_backlog() - what waits for a port
+ * zsw_backlog() - bytes that wait for a port in a priority
  * @port:	port
  * @prio:	priority
  *
@@ -852,7 +853,7 @@ u32 zsw_backlog(const struct zswitch_port *port, unsigned int prio)
 }
 
 /**
- * zsw_held() - what waits for credit of a port
+ * zsw_held() - bytes that wait for credit at a port
  * @port:	port
  *
  * Context: any.
@@ -864,7 +865,7 @@ u32 zsw_held(const struct zswitch_port *port)
 }
 
 /**
- * zsw_credit_out() - what of a port's credit is out
+ * zsw_credit_out() - credits that a port has given and not got back
  * @port:	port
  *
  * Context: any.
@@ -875,7 +876,7 @@ u32 zsw_credit_out(const struct zswitch_port *port)
 	return READ_ONCE(port->rx.out);
 }
 
-/* Throw away frames of a class from a fifo, or all of them. */
+/* Drop the frames of a class from a fifo, or all of them if @class is negative. */
 static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int class,
 			   enum zswitch_stat reason, struct sk_buff_head *freed)
 {
@@ -891,12 +892,12 @@ static void zsw_purge_fifo(struct zswitch_port *out, struct zsw_fifo *fifo, int 
 }
 
 /**
- * zsw_discard() - a frame that waits for credit is lost
+ * zsw_discard() - drop a frame that waits for credit
  * @out:	output
- * @held:	those that do; zsw_fifo_wake() them afterwards
+ * @held:	fifo that the frame waits in; call zsw_fifo_wake() for it afterwards
  * @skb:	frame
- * @reason:	why
- * @freed:	it is added to these
+ * @reason:	counter of the drop
+ * @freed:	the frame is added to this list
  */
 void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff *skb,
 		 enum zswitch_stat reason, struct sk_buff_head *freed)
@@ -910,8 +911,8 @@ void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff
 }
 
 /*
- * The same of frames that wait for credit, of a priority or of all (negative).  What the input
- * had asked for is not wanted any more; it asks for what is left.
+ * The same for frames that wait for credit, of a priority or of all if @prio is negative.  The
+ * input's ask is withdrawn; it asks again for the first of the frames that are left.
  */
 static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int prio, int class,
 			   enum zswitch_stat reason, struct sk_buff_head *freed)
@@ -932,7 +933,7 @@ static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int pr
 		zsw_ask(out, voq);
 }
 
-/* The same of all inputs' frames of a priority. */
+/* Drop the frames of a class in a priority, or all of them, from all inputs. */
 static void zsw_purge(struct zswitch_port *out, unsigned int prio, int class,
 		      enum zswitch_stat reason, struct sk_buff_head *freed)
 {
@@ -945,7 +946,7 @@ static void zsw_purge(struct zswitch_port *out, unsigned int prio, int class,
 	}
 }
 
-/* Senders whose flooded frames wait here must not wait for ever with them. */
+/* Senders stopped for flooded frames must not wait as long as the output is stalled. */
 static void zsw_wake_flooders(struct zswitch_port *out, unsigned int prio)
 {
 	struct zsw_voq *voq;
@@ -973,14 +974,14 @@ static void zsw_give_up(struct zswitch_port *out, unsigned int prio, struct sk_b
 }
 
 /**
- * zsw_expire() - look whether an output stands still
+ * zsw_expire() - check whether an output is stalled
  * @port:	output
  *
- * A wire is kicked again: whoever replaced its qdisc, or changed that's length, may have
- * taken the one that was kicked away before it has pulled.
+ * A wire is kicked again: when its qdisc was replaced, or the qdisc's length changed, the
+ * former kick may have been lost before the qdisc pulled.
  *
  * Context: process, RCU.
- * Return: whether it has frames.
+ * Return: whether the output has frames.
  */
 bool zsw_expire(struct zswitch_port *port)
 {
@@ -1002,9 +1003,9 @@ bool zsw_expire(struct zswitch_port *port)
 }
 
 /**
- * zsw_output_set() - a port can send, or not any more
+ * zsw_output_set() - set whether a port can send
  * @port:	port
- * @up:		it can; if not, what waits for it is dropped
+ * @up:		it can send; if false, frames that wait for it are dropped
  *
  * Context: RTNL.
  */
@@ -1025,7 +1026,7 @@ void zsw_output_set(struct zswitch_port *port, bool up)
 	__skb_queue_purge(&freed);
 }
 
-/* Let in without credit what an input holds for this output, and withdraw what it asks for. */
+/* Let in without credit the frames that an input holds for this output, and withdraw its ask. */
 static void zsw_ask_no_more(struct zswitch_port *out, struct zsw_voq *voq)
 {
 	if (skb_queue_empty(&voq->held.frames))
@@ -1035,11 +1036,11 @@ static void zsw_ask_no_more(struct zswitch_port *out, struct zsw_voq *voq)
 }
 
 /**
- * zsw_output_credit() - how much credit a port has to give
+ * zsw_output_credit() - set how much credit a port can grant
  * @port:	port
  * @size:	credits; 0: frames need none
  *
- * Frames that wait for it are let in when it is more than before, or not needed.
+ * Frames that wait for credit are let in if there is more than before, or none is needed.
  *
  * Context: RTNL.
  */
@@ -1080,8 +1081,8 @@ static void zsw_voq_free(struct zswitch_port *out, struct zsw_voq *voq,
 }
 
 /**
- * zsw_forget_input() - an input goes
- * @out:	output that may have frames of it
+ * zsw_forget_input() - drop the frames of an input that is being removed
+ * @out:	output that may have frames of the input
  * @in:		input, which nobody sends by any more
  *
  * Context: RTNL.
@@ -1104,7 +1105,7 @@ void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in)
 }
 
 /**
- * zsw_free_voqs() - an output goes
+ * zsw_free_voqs() - free the queues of an output that is being removed
  * @out:	output, which nobody sends to or pulls from any more
  *
  * Context: RTNL.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zswitch: frames that wait; queue.c has the overview.
+ * zswitch: queues of waiting frames; queue.c has the overview.
  */
 #ifndef _NET_ZSWITCH_QUEUE_H
 #define _NET_ZSWITCH_QUEUE_H
@@ -11,13 +11,13 @@ struct zsw_pair;
 
 /**
  * struct zsw_fifo - frames of a priority from an input to an output
- * @active:	in the output's list of those that have frames
- * @frames:	they
- * @voq:	which input
- * @bytes:	of @frames
- * @deficit:	bytes that it may send in its turn
+ * @active:	in the output's list of fifos that have frames
+ * @frames:	the frames
+ * @voq:	virtual output queue that the fifo belongs to
+ * @bytes:	bytes in @frames
+ * @deficit:	bytes that the fifo may send in its turn
  * @sleepers:	transmit queues of the input that wait for room here
- * @flooders:	the same, whose frame was for many outputs
+ * @flooders:	the same, where the frame that filled the fifo was a flooded copy
  */
 struct zsw_fifo {
 	struct list_head	active;
@@ -30,13 +30,13 @@ struct zsw_fifo {
 };
 
 /**
- * struct zsw_voq - what waits from an input to an output
+ * struct zsw_voq - virtual output queue: frames from one input that wait for one output
  * @node:	in the output's table
  * @in:		input
- * @fifo:	of each priority
- * @held:	frames of all priorities that wait for credit, and are not the output's yet
- * @tx:		credit of the input
- * @src:	what the output knows of it
+ * @fifo:	frames of each priority
+ * @held:	frames of all priorities that wait for credit, and are in no @fifo yet
+ * @tx:		state of the credit protocol at the input
+ * @src:	state of the credit protocol at the output
  */
 struct zsw_voq {
 	struct hlist_node	node;
@@ -48,10 +48,10 @@ struct zsw_voq {
 };
 
 /**
- * struct zsw_debt - what an input holds for a frame that waits
- * @charge:	of the wire that it came in by, or NULL
+ * struct zsw_debt - what an input is charged for a frame that waits
+ * @charge:	sch_cee's charge for the wire that the frame came in by, or NULL
  * @size:	bytes
- * @prio:	priority of the input
+ * @prio:	priority at the input
  * @class:	enum zsw_class
  */
 struct zsw_debt {
@@ -63,8 +63,8 @@ struct zsw_debt {
 
 /**
  * struct zsw_bill - the debt of all copies of a frame together
- * @debt:	of the frame
- * @ref:	of each copy that waits, and one of who makes them
+ * @debt:	debt of the frame
+ * @ref:	one reference for each copy that waits, and one while copies are made
  */
 struct zsw_bill {
 	struct zsw_debt		debt;
@@ -76,9 +76,9 @@ struct zsw_bill {
  * @in:		port that it came in by
  * @skb:	frame, its data at the MAC header
  * @txq:	transmit queue that has sent it and may be stopped, or -1
- * @bill:	it is one of many copies; NULL if not
- * @vid:	VLAN that it came in, 0 without VLANs
- * @control:	of the fabric's own: no vNIC gets it
+ * @bill:	bill that it shares with its copies; NULL if it is not copied
+ * @vid:	VLAN that it came in by, 0 without VLANs
+ * @control:	it is a frame of control of the fabric, which no vNIC gets
  */
 struct zsw_frame {
 	struct zswitch_port	*in;
@@ -90,13 +90,13 @@ struct zsw_frame {
 };
 
 /**
- * struct zsw_cb - what a frame knows while it waits
- * @bill:	of it and its copies; NULL if there are none
- * @debt:	without a bill, of its own
- * @pair:	whose credit it has, or waits for, beyond a wire; or NULL
+ * struct zsw_cb - control block of a frame while it waits
+ * @bill:	bill that it shares with its copies; NULL if it is not copied
+ * @debt:	its own debt, without a bill
+ * @pair:	pair whose credit for a vNIC beyond a wire it was let in with; or NULL
  * @len:	bytes
- * @credits:	that it was let in by, or has come with, or 0
- * @prio:	priority of the output
+ * @credits:	credits that the frame takes, or 0
+ * @prio:	priority at the output
  * @class:	enum zsw_class
  */
 struct zsw_cb {
@@ -129,7 +129,7 @@ void zsw_forget_input(struct zswitch_port *out, struct zswitch_port *in);
 void zsw_free_voqs(struct zswitch_port *out);
 bool zsw_expire(struct zswitch_port *port);
 
-/* For fabric.c, under the output's lock */
+/* For fabric.c, called with the output's lock held */
 void zsw_fifo_init(struct zsw_fifo *fifo, struct zsw_voq *voq);
 void zsw_fifo_wake(struct zsw_fifo *fifo);
 void zsw_wake(struct zswitch_port *in, u32 txqs);

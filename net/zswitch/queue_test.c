@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: order, turns, who sleeps when, and what becomes of an output that stands still.
+ * KUnit: order, turns, stopped and woken senders, credit, and stalled outputs.
  */
 #include <kunit/test.h>
 #include <net/sock.h>
@@ -13,9 +13,9 @@
  * @zsw:	switch
  * @in:		inputs
  * @out:	outputs
- * @stops:	times that a queue was stopped
- * @early:	of them, with the queue among its input's sleepers already
- * @woken:	queues that were woken
+ * @stops:	times that a transmit queue was stopped
+ * @early:	stops of a queue that was among its input's sleepers already
+ * @woken:	transmit queues that were woken
  */
 struct zsw_test {
 	struct zswitch		zsw;
@@ -32,7 +32,7 @@ static void zsw_test_kick(struct net_device *dev)
 {
 }
 
-/* Who wakes must find the queue stopped: it may not be among the sleepers before. */
+/* A waker must find the queue stopped, so the queue must be stopped before it is a sleeper. */
 static void zsw_test_stop(struct net_device *dev, unsigned int txq)
 {
 	zsw_test->stops++;
@@ -91,7 +91,7 @@ static void zsw_test_exit(struct kunit *test)
 	cancel_delayed_work_sync(&t->zsw.watch);
 }
 
-/* A frame that somebody pays for, or it would count with all its memory. */
+/* Destructor of a frame with a socket; without one it would count with all its memory. */
 static void zsw_test_free(struct sk_buff *skb)
 {
 }
@@ -152,7 +152,7 @@ static void zsw_test_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_OUT), 20);
 }
 
-/* Large frames of one input, small ones of another: bytes by weight. */
+/* Large frames of one input and small ones of another share the output's bytes by weight. */
 static void zsw_test_shares(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -172,11 +172,11 @@ static void zsw_test_shares(struct kunit *test)
 		bytes[skb->mark] += skb->len;
 		kfree_skb(skb);
 	}
-	/* To a turn, of three quanta and of one */
+	/* To within a turn of three quanta, and a frame */
 	KUNIT_EXPECT_LE(test, abs((int)bytes[0] - 450000), 3 * ZSW_QUANTUM + 1500);
 }
 
-/* Frames as large as many quanta, and small ones. */
+/* Frames as large as many quanta, and small ones, share equally. */
 static void zsw_test_large(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -198,7 +198,7 @@ static void zsw_test_large(struct kunit *test)
 	}
 }
 
-/* One that owes much, and one that owes nothing and has nothing */
+/* An input with much debt, and one without debt that has no frames for a while */
 static void zsw_test_debt(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -210,7 +210,7 @@ static void zsw_test_debt(struct kunit *test)
 	zsw_test_put(test, 0, 0, 60000, 0);
 	zsw_test_put(test, 0, 0, 60000, 0);
 	zsw_test_put(test, 1, 0, 1500, 1);
-	/* The other one's frame has left, and with it what more it might have sent. */
+	/* Input 1's only frame has left, and with it the rest of the input's turn. */
 	for (i = 0; i < 2; i++) {
 		skb = zsw_test_get(test, 0);
 		KUNIT_ASSERT_NOT_NULL(test, skb);
@@ -226,7 +226,7 @@ static void zsw_test_debt(struct kunit *test)
 	}
 }
 
-/* What an input has sent while nobody else waited is not held against it. */
+/* Bytes that an input sent while no other input waited do not count as debt. */
 static void zsw_test_alone(struct kunit *test)
 {
 	struct sk_buff *skb;
@@ -246,7 +246,7 @@ static void zsw_test_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own, 1);
 }
 
-/* Whose turn it is, quantum by quantum */
+/* Reference for zsw_next_prio(), quantum by quantum */
 static unsigned int zsw_test_next_prio(struct zswitch_port *out, u8 prios)
 {
 	while (!(prios & BIT(out->turn)) || out->credit[out->turn] <= 0) {
@@ -257,7 +257,7 @@ static unsigned int zsw_test_next_prio(struct zswitch_port *out, u8 prios)
 	return out->turn;
 }
 
-/* Priorities that owe as much as a large frame: to skip rounds changes nothing. */
+/* With debts as large as a large frame, skipping rounds changes nothing. */
 static void zsw_test_turns(struct kunit *test)
 {
 	struct zswitch_port *out = ((struct zsw_test *)test->priv)->out[0];
@@ -290,7 +290,7 @@ static void zsw_test_turns(struct kunit *test)
 					65000 + 2 * ZSW_QUANTUM);
 }
 
-/* The input is full while no output's share is. */
+/* An input reaches its limit while no output's share is used up. */
 static void zsw_test_sleeps(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -312,7 +312,7 @@ static void zsw_test_sleeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->stops, 1);
 }
 
-/* Who does not heed the stop is bounded. */
+/* A sender that ignores the stop is bounded. */
 static void zsw_test_overrun(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -325,12 +325,12 @@ static void zsw_test_overrun(struct kunit *test)
 	KUNIT_EXPECT_GT(test, atomic_read(&t->in[0]->used[0]), most - 60000);
 	KUNIT_EXPECT_EQ(test, zsw_stat(t->in[0], ZSWITCH_STAT_DROP_OVERRUN),
 			2 * most / 60000 - most / 60000);
-	/* Another input is not concerned. */
+	/* Another input is not affected. */
 	zsw_test_put(test, 1, 0, 1000, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[1]->used[0]), 1000);
 }
 
-/* A window passes. */
+/* Let a window pass. */
 static void zsw_test_later(struct zsw_test *t)
 {
 	t->out[0]->window[ZSW_VIRTUAL][0].since -= msecs_to_jiffies(1000) + 1;
@@ -354,16 +354,16 @@ static void zsw_test_still(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		zsw_test_put(test, 0, 0, 1500, i);
 	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 0);
-	/* It moves: six frames in the time. */
+	/* The output makes progress: six frames in the window. */
 	for (i = 0; i < 6; i++)
 		kfree_skb(zsw_test_get(test, 0));
 	zsw_test_later(t);
 	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 0);
-	/* It crawls: one. */
+	/* One frame in the window is not progress. */
 	kfree_skb(zsw_test_get(test, 0));
 	zsw_test_later(t);
 	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 13);
-	/* One frame at a time. */
+	/* A stalled output takes one frame at a time. */
 	zsw_test_put(test, 0, 0, 1500, 0);
 	zsw_test_put(test, 0, 0, 1500, 0);
 	KUNIT_EXPECT_EQ(test, zsw_test_given_up(test), 15);
@@ -372,20 +372,20 @@ static void zsw_test_still(struct kunit *test)
 	zsw_test_put(test, 0, 0, 1500, 0);
 	zsw_test_put(test, 0, 0, 1500, 0);
 	KUNIT_EXPECT_GT(test, zsw_test_given_up(test), 15);
-	/* It asks for more than there is. */
+	/* The output asks for more frames than there are. */
 	kfree_skb(zsw_test_get(test, 0));
 	KUNIT_EXPECT_NULL(test, zsw_test_get(test, 0));
 	KUNIT_EXPECT_EQ(test, t->out[0]->stalled, 0);
 	for (i = 0; i < 6; i++)
 		zsw_test_put(test, 0, 0, 1500, i);
 	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 9000);
-	/* That is believed for an eighth of the time. */
+	/* So it is trusted for an eighth of the time. */
 	t->out[0]->window[ZSW_VIRTUAL][0].since -= msecs_to_jiffies(1000) / 8 + 1;
 	zsw_test_given_up(test);
 	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 0);
 }
 
-/* By credit: a bound for both inputs, in order, with nothing lost when it changes. */
+/* Credit bounds both inputs together and keeps order; no frame is lost when it changes. */
 static void zsw_test_credit(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -398,7 +398,7 @@ static void zsw_test_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zsw_backlog(t->out[0], 0), 64 * 1000);
 	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 136 * 1000);
 	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 64);
-	/* What waits for credit keeps its sender waiting as well. */
+	/* Senders of frames that wait for credit are stopped as well. */
 	KUNIT_EXPECT_GT(test, t->stops, 0);
 	for (i = 0; i < 200; i++) {
 		if (i == 50)
@@ -422,7 +422,7 @@ static void zsw_test_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->in[0]->used[0]), 0);
 }
 
-/* Large frames take the credit of their bytes, and an input that goes gives it to others. */
+/* Large frames take credit by their bytes; credit of a removed input is granted to others. */
 static void zsw_test_credit_goes(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
@@ -432,7 +432,7 @@ static void zsw_test_credit_goes(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		zsw_test_put(test, 0, 0, 60000, i);
 	zsw_test_put(test, 1, 0, 1000, 0);
-	/* 30 credits each: two have room, the third is next, and then the other input's. */
+	/* 30 credits each: two frames have room, the third is next, then the other input's. */
 	KUNIT_EXPECT_EQ(test, zsw_credit_out(t->out[0]), 60);
 	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 61000);
 	zsw_forget_input(t->out[0], t->in[0]);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: who may not send to a port is told so by ICMP, an option.
+ * zswitch: ICMP answers to frames that a policy forbids (option refuse).
  *
  * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, control policies
  * (section 5.3.1).  Without an answer a connect() to a port that does not allow it lasts until it
  * times out.  The answer is "communication administratively prohibited" (RFC 1812, 5.2.7.1, code 13
- * and RFC 4443, 3.1, code 1), in the name of the address that was asked for, as the switch has none
- * of its own.
+ * and RFC 4443, 3.1, code 1), from the address that the packet was for, as the switch has none of
+ * its own.
  *
- * Nothing is said about ICMP errors, later fragments, groups, and what is not IP; and to a port no
- * more than ZSW_REFUSALS times in a second.
+ * No answer is sent to ICMP errors, later fragments, multicast, broadcast and frames that are not
+ * IP, and no more than ZSW_REFUSALS answers per second are sent to a port.
  *
- * Non-goal: TCP resets (a refused TCP connection ends by the ICMP as well).
+ * Non-goal: TCP resets (the ICMP message ends a refused TCP connection as well).
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -22,7 +22,7 @@
 #include <net/ipv6.h>
 #include "zswitch.h"
 
-/* What is quoted of a frame: an answer is at most as long as every host must take. */
+/* Bytes quoted of a packet: an answer is at most as long as every host must accept. */
 #define ZSW_QUOTE4	(576 - sizeof(struct iphdr) - sizeof(struct icmphdr))
 #define ZSW_QUOTE6	(IPV6_MIN_MTU - sizeof(struct ipv6hdr) - sizeof(struct icmp6hdr))
 
@@ -32,7 +32,7 @@ static bool zsw_icmp_is_error(u8 type)
 	       type == ICMP_TIME_EXCEEDED || type == ICMP_PARAMETERPROB;
 }
 
-/* Is it one that may be answered?  @ip4 is its header. */
+/* May this packet be answered?  @ip4 is its header. */
 static bool zsw_answerable4(const struct sk_buff *skb, const struct iphdr *ip4)
 {
 	u8 buf;
@@ -68,7 +68,7 @@ static bool zsw_answerable6(const struct sk_buff *skb, const struct ipv6hdr *ip6
 	return type && *type & ICMPV6_INFOMSG_MASK;
 }
 
-/* A frame back to who has sent @skb, with room for headers and so much of its packet */
+/* Make a frame to the sender of @skb, with zeroed headers and @quote bytes of its packet. */
 static struct sk_buff *zsw_answer(const struct sk_buff *skb, unsigned int headers,
 				  unsigned int quote)
 {
@@ -154,13 +154,13 @@ static struct sk_buff *zsw_answer6(const struct sk_buff *skb)
 }
 
 /**
- * zsw_icmp_answer() - the answer to a frame that may not go where it would
- * @in:		port that it came in by
+ * zsw_icmp_answer() - make the answer to a frame that a policy forbids
+ * @in:		port that the frame came in by
  * @skb:	frame, its data at the MAC header
  *
  * Context: RCU, bottom halves are off.
- * Return: a frame for @in, or NULL: the option is off, this one is not to be answered, there were
- * too many, or no memory.
+ * Return: a frame for @in, or NULL if the option is off, the frame is not to be answered, there
+ * were too many answers, or there is no memory.
  */
 struct sk_buff *zsw_icmp_answer(struct zswitch_port *in, const struct sk_buff *skb)
 {

@@ -35,9 +35,9 @@ static void zsw_set_flag(bool *flag, const struct nlattr *attr)
  * zsw_slave_changelink() - rtnl_link_ops.slave_changelink
  * @dev:	switch
  * @slave_dev:	port
- * @tb:		of the message
+ * @tb:		attributes of the message
  * @data:	options
- * @extack:	what is wrong
+ * @extack:	error message
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -116,7 +116,7 @@ int zsw_slave_fill_info(struct sk_buff *skb, const struct net_device *dev,
 {
 	const struct zswitch_port *port = zsw_port_find(netdev_priv(dev), slave_dev);
 
-	/* It is told of as a slave before it is a port, and after. */
+	/* Netlink also asks before the slave is a port, and after it was one. */
 	if (!port)
 		return 0;
 	if (nla_put_u8(skb, IFLA_ZSWITCH_PORT_WEIGHT, READ_ONCE(port->weight)) ||

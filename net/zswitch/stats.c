@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: counters of ports, on each processor.
+ * zswitch: per-CPU counters of ports.
  *
- * Counted with softirqs off, so that each processor has one writer at a time.
+ * They are written with softirqs off, so that each CPU has one writer at a time.
  */
 #include <net/netlink.h>
 #include "zswitch.h"
 
 /**
- * zsw_drop() - a frame is lost
+ * zsw_drop() - drop a frame and count it
  * @in:		port that it came in by
  * @skb:	frame
- * @reason:	why
+ * @reason:	counter of the drop
  */
 void zsw_drop(struct zswitch_port *in, struct sk_buff *skb, enum zswitch_stat reason)
 {
@@ -22,9 +22,9 @@ void zsw_drop(struct zswitch_port *in, struct sk_buff *skb, enum zswitch_stat re
 /**
  * zsw_stat() - read a counter
  * @port:	port
- * @stat:	which
+ * @stat:	counter
  *
- * Return: sum over all processors.
+ * Return: sum over all CPUs.
  */
 u64 zsw_stat(const struct zswitch_port *port, enum zswitch_stat stat)
 {
@@ -57,8 +57,8 @@ size_t zsw_stats_size(void)
 /**
  * zsw_put_stats() - dump the counters of a port
  * @skb:	message
- * @attr:	type of the nest
- * @pad:	not used but for alignment, inside of the nest
+ * @attr:	attribute type of the nest
+ * @pad:	attribute type of padding inside the nest
  * @port:	port
  *
  * Return: 0 or -EMSGSIZE.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: VLANs of ports, as a bridge with vlan_filtering has them.
+ * zswitch: VLANs of ports, as on a bridge with vlan_filtering.
  *
  * With the switch's option vlan-filtering a frame belongs to the VLAN of its tag, or, if it
  * has none, to the port's PVID; it is taken by a port of that VLAN only, and leaves by
- * such ports only, with the tag or without, as the port says.  A new port has PVID 1,
- * untagged.  Inside of the switch every frame has a tag, in skb->vlan_tci.  Without the
- * option tags are left alone and all is VLAN 0.
+ * such ports only, with the tag or without, as the port is configured.  A new port has
+ * PVID 1, untagged.  Inside the switch every frame has a tag, in skb->vlan_tci.  Without the
+ * option tags are left alone and all frames are in VLAN 0.
  *
- * `bridge vlan add|del dev PORT vid V [pvid] [untagged]` and `bridge vlan show` come here;
- * the bitmaps are written under RTNL, a bit at a time, and read by anyone.
+ * `bridge vlan add|del dev PORT vid V [pvid] [untagged]` and `bridge vlan show` are handled
+ * here; the bitmaps are written under RTNL, a bit at a time, and read by anyone.
  *
- * Not here: 802.1ad (such frames are not taken, nor are two tags), VLAN tunnels, states of
- * spanning trees, statistics of VLANs.
+ * Non-goals: 802.1ad (such frames are dropped, as are those with two tags), VLAN tunnels,
+ * spanning tree states, VLAN statistics.
  */
 #include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
@@ -20,8 +20,8 @@
 #include "zswitch.h"
 
 /**
- * zsw_vlans_init() - the VLANs of a new port
- * @v:	zeroed
+ * zsw_vlans_init() - set the VLANs of a new port
+ * @v:	VLANs of the port, zeroed
  */
 void zsw_vlans_init(struct zsw_vlans *v)
 {
@@ -31,13 +31,13 @@ void zsw_vlans_init(struct zsw_vlans *v)
 }
 
 /**
- * zsw_vlan_ingress() - to which VLAN does a frame belong that came in?
- * @v:		of the port
- * @skb:	frame, a tag in skb->vlan_tci; afterwards it has one
- * @vid:	the answer
+ * zsw_vlan_ingress() - find the VLAN of a frame that came in, and tag the frame with it
+ * @v:		VLANs of the port
+ * @skb:	frame, with its tag, if any, in skb->vlan_tci; on success it has a tag
+ * @vid:	is set to the VLAN
  *
- * A second tag would be the first one behind a port that takes its own off: by it anyone
- * could send to any VLAN.
+ * Frames with two tags are refused: a port that strips the first tag would expose the second,
+ * by which anyone could send to any VLAN.
  *
  * Return: whether the port is in that VLAN.
  */
@@ -51,7 +51,7 @@ bool zsw_vlan_ingress(const struct zsw_vlans *v, struct sk_buff *skb, u16 *vid)
 		*vid = READ_ONCE(v->pvid);
 		if (!*vid)
 			return false;
-		/* A tag without a VLAN has a priority only, which stays. */
+		/* A priority tag, with VLAN 0, keeps its priority. */
 		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), *vid |
 				       (skb_vlan_tag_present(skb) ?
 					skb_vlan_tag_get(skb) & VLAN_PRIO_MASK : 0));
@@ -61,10 +61,10 @@ bool zsw_vlan_ingress(const struct zsw_vlans *v, struct sk_buff *skb, u16 *vid)
 
 /**
  * zsw_vlan_egress() - may a frame leave by a port?
- * @v:		of the port
- * @vid:	the frame's VLAN
+ * @v:		VLANs of the port
+ * @vid:	VLAN of the frame
  *
- * Return: whether the port is in it.
+ * Return: whether the port is in that VLAN.
  */
 bool zsw_vlan_egress(const struct zsw_vlans *v, u16 vid)
 {
@@ -72,10 +72,10 @@ bool zsw_vlan_egress(const struct zsw_vlans *v, u16 vid)
 }
 
 /**
- * zsw_vlan_strip() - take the tag off for a port that wants none
- * @v:		of the port
+ * zsw_vlan_strip() - remove the tag if the VLAN leaves the port untagged
+ * @v:		VLANs of the port
  * @skb:	frame
- * @vid:	its VLAN
+ * @vid:	VLAN of the frame
  */
 void zsw_vlan_strip(const struct zsw_vlans *v, struct sk_buff *skb, u16 vid)
 {
@@ -117,7 +117,7 @@ static void zsw_vlan_del(struct zsw_vlans *v, u16 vid)
 		WRITE_ONCE(v->pvid, 0);
 }
 
-/* One VLAN, or the end of a range that began at *@begin. */
+/* Add or delete one VLAN, or a range that began at *@begin; or begin a range. */
 static int zsw_vlan_change(struct zsw_vlans *v, const struct bridge_vlan_info *info, u16 *begin,
 			   bool add, struct netlink_ext_ack *extack)
 {
@@ -196,8 +196,8 @@ static int zsw_vlans_change(struct net_device *dev, struct nlmsghdr *nlh, bool a
  * zsw_bridge_setlink() - ndo_bridge_setlink
  * @dev:	port, or the switch
  * @nlh:	message
- * @flags:	who is meant
- * @extack:	what is wrong
+ * @flags:	not used
+ * @extack:	error message
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -212,7 +212,7 @@ int zsw_bridge_setlink(struct net_device *dev, struct nlmsghdr *nlh, u16 flags,
  * zsw_bridge_dellink() - ndo_bridge_dellink
  * @dev:	port, or the switch
  * @nlh:	message
- * @flags:	who is meant
+ * @flags:	not used
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -235,7 +235,7 @@ static u16 zsw_vlan_flags(const struct zsw_vlans *v, u16 vid)
 	       (READ_ONCE(v->pvid) == vid ? BRIDGE_VLAN_INFO_PVID : 0);
 }
 
-/* Where the VLANs from @vid on that have the same flags end. */
+/* Return: the last VLAN of the range that begins at @vid and has the same flags. */
 static u16 zsw_vlan_range(const struct zsw_vlans *v, u16 vid)
 {
 	u16 flags = zsw_vlan_flags(v, vid);
@@ -289,11 +289,11 @@ static int zsw_put_bridge_link(struct sk_buff *skb, const struct net_device *dev
 /**
  * zsw_bridge_getlink() - ndo_bridge_getlink
  * @skb:	message
- * @portid:	who asks
- * @seq:	what
+ * @portid:	netlink port of the requester
+ * @seq:	sequence number of the request
  * @dev:	port, or the switch
  * @filter_mask: RTEXT_FILTER flags
- * @nlflags:	of the message
+ * @nlflags:	flags of the message
  *
  * Context: RCU.
  * Return: 0 or an error.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: VLANs of a port, one by one and by ranges, and which frames are in them.
+ * KUnit: VLANs of a port, one by one and by ranges, and the VLANs of frames.
  */
 #include <kunit/test.h>
 #include "vlan.c"
@@ -36,7 +36,7 @@ static void zsw_vlan_test_ranges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zsw_vlan_range(v, 1), 1);
 }
 
-/* Each of them leaves the port as it was. */
+/* Each refused change leaves the port as it was. */
 static void zsw_vlan_test_refused(struct kunit *test)
 {
 	struct zsw_vlans *v = zsw_vlan_test_new(test);
@@ -70,7 +70,7 @@ static void zsw_vlan_test_pvid(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, zsw_vlan_egress(v, 7));
 }
 
-/* Return: the frame's VLAN, or -1 if it is not taken. */
+/* Return: the frame's VLAN, or -1 if the frame is not taken. */
 static int zsw_vlan_test_frame(struct kunit *test, const struct zsw_vlans *v, u16 proto, int tci,
 			       u16 tag_proto)
 {
@@ -98,7 +98,7 @@ static void zsw_vlan_test_ingress(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_IP, -1, 0), 1);
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_IP, 7, ETH_P_8021Q), 7);
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_IP, 8, ETH_P_8021Q), -1);
-	/* A priority alone is no VLAN. */
+	/* A priority tag names no VLAN. */
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_IP, 0xe000, ETH_P_8021Q), 1);
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_IP, 7, ETH_P_8021AD), -1);
 	KUNIT_EXPECT_EQ(test, zsw_vlan_test_frame(test, v, ETH_P_8021Q, 7, ETH_P_8021Q), -1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswitch: ports on wires, that is devices of any kind but those that can be made to wait.
+ * zswitch: ports on wires (devices of no registered kind, whose senders cannot be stopped).
  *
- * Received by an rx_handler, as a bridge does.  With sch_cee as its qdisc the port is
- * lossless where sch_cee's priorities are: what came in by it and waits is charged to it,
- * so that its peer is paused; and its dequeue pulls what is to leave, so that the
- * driver's stopping and waking, and the peer's pauses, reach the switch's queues.  With
- * any other qdisc, frames are pushed into that, which drops as it does.
+ * Frames are received by an rx_handler, as on a bridge.  With sch_cee as its qdisc the port is
+ * lossless in sch_cee's lossless priorities: frames that came in by it and wait are charged to
+ * it, so that its peer is paused; and sch_cee's dequeue pulls the frames that are to leave, so
+ * that the driver's stopping and waking, and the peer's pauses, reach the switch's queues.
+ * Frames are pushed into any other qdisc, which may drop them.
  *
  * The device is promiscuous while it is a port.
  */
@@ -15,14 +15,14 @@
 #include "queue.h"
 
 /*
- * A wire may be a device upon another switch's vNIC, whose frames go through that switch in the
- * same call, and so on: where each device has a qdisc the core does not count such calls.  This
- * many switches may push one inside of the other: each may have eight devices in between, and the
+ * A wire may be a device stacked on another switch's vNIC, whose frames pass through that switch in
+ * the same call, and so on; the core does not limit such recursion where each device has a qdisc.
+ * Pushes of this many switches may be nested: each may have eight devices in between, and the
  * stack has 16 KB.
  */
 #define ZSW_PUSHES	3
 
-/* How many do so on this processor.  Context: bottom halves are off. */
+/* Nested pushes on this CPU.  Context: bottom halves are off. */
 static DEFINE_PER_CPU(unsigned int, zsw_pushes);
 
 static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
@@ -30,7 +30,7 @@ static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
 	struct sk_buff *skb = *pskb;
 	struct zswitch_port *port = rcu_dereference(skb->dev->rx_handler_data);
 
-	/* Pauses are sch_cee's, what else is for the neighbour alone is this host's. */
+	/* Link-local frames stay here: pause frames are for sch_cee, others for this host. */
 	if (unlikely(skb->pkt_type == PACKET_LOOPBACK ||
 		     is_link_local_ether_addr(eth_hdr(skb)->h_dest)))
 		return RX_HANDLER_PASS;
@@ -62,7 +62,7 @@ static struct sk_buff *zsw_source_pull(struct cee_source *src, unsigned int prio
 	return zswitch_pull(zsw_of_source(src), BIT(prio));
 }
 
-/* What waited for the former qdisc to pull will not be pulled any more. */
+/* The qdisc has changed.  Frames that waited for a former sch_cee to pull are dropped. */
 static void zsw_source_attached(struct cee_source *src, bool yes)
 {
 	struct zswitch_port *port = zsw_of_source(src);
@@ -71,7 +71,7 @@ static void zsw_source_attached(struct cee_source *src, bool yes)
 	WRITE_ONCE(port->cee, yes);
 	if (yes)
 		return;
-	/* Wait for who still saw port->cee set, and is queueing a frame. */
+	/* Wait for senders that saw port->cee set and are still queueing a frame. */
 	synchronize_net();
 	zsw_output_set(port, false);
 	zsw_output_set(port, up);
@@ -84,7 +84,7 @@ static const struct cee_source_ops zsw_source_ops = {
 };
 
 /**
- * zsw_wire_kick() - frames wait for a wire where there were none
+ * zsw_wire_kick() - notify a wire's qdisc that frames wait where there were none
  * @port:	port
  *
  * Context: RCU, the output's lock.
@@ -95,12 +95,12 @@ void zsw_wire_kick(struct zswitch_port *port)
 }
 
 /**
- * zsw_wire_push() - send by a port whose qdisc does not pull
+ * zsw_wire_push() - send a frame by a port whose qdisc does not pull
  * @port:	port
  * @skb:	frame; it is consumed
  *
  * Context: RCU, bottom halves are off.
- * Return: why it is lost, or ZSWITCH_STAT_PAD.
+ * Return: counter of the drop, or ZSWITCH_STAT_PAD if the frame was sent.
  */
 enum zswitch_stat zsw_wire_push(struct zswitch_port *port, struct sk_buff *skb)
 {
@@ -124,9 +124,9 @@ enum zswitch_stat zsw_wire_push(struct zswitch_port *port, struct sk_buff *skb)
 }
 
 /**
- * zsw_wire_attach() - a device becomes a port on a wire
+ * zsw_wire_attach() - make a device a port on a wire
  * @port:	port, not in the switch's list yet
- * @extack:	what is wrong
+ * @extack:	error message
  *
  * Context: RTNL.
  * Return: 0 or an error.
@@ -137,7 +137,7 @@ int zsw_wire_attach(struct zswitch_port *port, struct netlink_ext_ack *extack)
 
 	if (err)
 		return err;
-	/* What was merged cannot be sent on as it came. */
+	/* Frames merged by LRO cannot be forwarded as they came. */
 	dev_disable_lro(port->dev);
 	port->source.dev = port->dev;
 	port->source.ops = &zsw_source_ops;
@@ -155,7 +155,7 @@ promiscuity:
 }
 
 /**
- * zsw_wire_detach() - undo it
+ * zsw_wire_detach() - undo zsw_wire_attach()
  * @port:	port
  *
  * Context: RTNL.  After a grace period nobody sends or pulls by it.

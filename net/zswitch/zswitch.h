@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zswitch: what its files share.  queue.c has the overview.
+ * zswitch: declarations shared by its files.  queue.c has the overview.
  *
  * Calls run downwards only:
  *
  *	link slave		netlink: switches, ports
  *	host wire		the two kinds of port that are the switch's own
- *	port			life of ports
- *	forward			what becomes of a frame
+ *	port			adding and removing ports
+ *	forward			where a received frame goes
  *	queue fabric		Algorithm 4.1: waiting, sleeping, waking; credit of vNICs, here and
- *				beyond wires: one end of a pair each (queue.h, fabric.h)
- *	credit			Algorithms 5.1 and 5.2, without frames
+ *				beyond wires, for one end of a pair (queue.h, fabric.h)
+ *	credit			Algorithms 5.1 and 5.2: the state machine, without frames
  *	fdb vlan policy stats	addresses, VLANs, who may send to whom, counters
  *
  * Locks, outermost first:
  *
  *	RTNL			switches, ports, their options, VLANs
- *	zswitch_port.lock	what waits for an output; one output at a time; softirqs
- *				off.  It is taken inside of a qdisc's root lock (pull) and
- *				of a sender's transmit lock (send); sch_cee's domain locks
- *				come below it
- *	zswitch.fdb_lock	writing of the table of addresses; alone
+ *	zswitch_port.lock	frames that wait for an output; one output at a time;
+ *				softirqs off.  It nests inside a qdisc's root lock (pull)
+ *				and a sender's transmit lock (send); sch_cee's domain locks
+ *				nest inside it
+ *	zswitch.fdb_lock	writes to the forwarding database; never with another
  *
- * Ports, options and addresses are read under RCU; what an input holds is atomic.
+ * Ports, options and addresses are read under RCU; the bytes that an input holds are atomic.
  */
 #ifndef _NET_ZSWITCH_ZSWITCH_H
 #define _NET_ZSWITCH_ZSWITCH_H
@@ -42,35 +42,35 @@
 #include <net/zswitch.h>
 #include "credit.h"
 
-/* Jiffies between looks at outputs that have frames */
+/* Jiffies between checks of outputs that have frames */
 #define ZSW_WATCH	msecs_to_jiffies(20)
 
 /*
- * A priority of an output that has frames moves if it lets so many bytes go in the time that
- * they may wait: one frame now and then would hold all that is paused for its sake.  Five
- * full frames: 328 kbit/s where frames wait for 200 ms.
+ * A priority of an output that has frames makes progress if it sends this many bytes in the
+ * time that they may wait.  One frame now and then is not progress: it would keep all senders
+ * paused.  It is five full frames, or 328 kbit/s where frames wait for 200 ms.
  */
 #define ZSW_PROGRESS	(8 << 10)
 
-/* Each pair of ports may take a struct zsw_voq. */
+/* Bounds memory: each pair of ports may need a struct zsw_voq. */
 #define ZSW_PORTS_MAX	512
 
-/* ICMP messages to a port in a second, about frames that may not be sent */
+/* ICMP messages per second to a port about its refused frames */
 #define ZSW_REFUSALS	100
 
-/* Numbers of ports, the host's among them */
+/* Numbers for ports, including the host's */
 #define ZSW_SLOTS	(ZSW_PORTS_MAX + 1)
 
-/* Classes of pairs: what strangers are told changes when one of their class is forgotten. */
+/* Classes of pairs: the cookies of a class change when one of its pairs is forgotten. */
 #define ZSW_LIVES	256
 
 /**
- * enum zsw_class - what a frame that waits may expect
+ * enum zsw_class - how a waiting frame is treated
  * @ZSW_VIRTUAL:	its sender waits
  * @ZSW_WIRE:		its sender is paused
- * @ZSW_FLOOD:		a copy for one of many outputs, whoever's it is
- * @ZSW_LOSSY:		nobody waits for it
- * @ZSW_CLASSES:	how many there are
+ * @ZSW_FLOOD:		a flooded copy, from any lossless input
+ * @ZSW_LOSSY:		no sender waits for it
+ * @ZSW_CLASSES:	number of classes
  */
 enum zsw_class {
 	ZSW_VIRTUAL,
@@ -85,16 +85,16 @@ enum zsw_class {
  * @virtual_lossless: senders of this machine wait
  * @wire_lossless:	senders beyond wires are paused
  * @vlan_filtering:	ports belong to VLANs
- * @fabric:	frames between ports of this machine need credit, and by wires that say so
- * @refuse_icmp: who may not send to a port is told so
- * @rxq:	how much a port has to give
- * @unasked:	credits that may be sent to a vNIC of another host without an ask
- * @limit:	bytes of an input and priority
- * @share:	of them for one output
- * @queue:	bytes of lossy frames of an output and priority
- * @wait:	ms that a frame of each class waits for an output that stands still
- * @ageing:	s
- * @fdb_max:	addresses
+ * @fabric:	frames between ports of this machine, and by wires with the option, need credit
+ * @refuse_icmp: senders of frames that a policy refuses get an ICMP message
+ * @rxq:	credits that a port can grant
+ * @unasked:	credits that may be used to a vNIC of another host without an ask
+ * @limit:	bytes that an input may hold in a priority
+ * @share:	bytes of @limit for one output
+ * @queue:	bytes of lossy frames that an output may hold in a priority
+ * @wait:	ms that a frame of each class waits for a stalled output
+ * @ageing:	s after which a learnt address is forgotten
+ * @fdb_max:	addresses learnt at most
  */
 struct zsw_config {
 	bool	virtual_lossless;
@@ -113,9 +113,9 @@ struct zsw_config {
 };
 
 /**
- * struct zsw_stats - counters of a port, on a processor
+ * struct zsw_stats - counters of a port on one CPU
  * @syncp:	for 64-bit reads on 32-bit machines
- * @n:		by enum zswitch_stat
+ * @n:		counters, by enum zswitch_stat
  */
 struct zsw_stats {
 	struct u64_stats_sync	syncp;
@@ -124,9 +124,9 @@ struct zsw_stats {
 
 /**
  * struct zsw_vlans - VLANs of a port
- * @pvid:	of frames without a tag; 0 is none
- * @member:	which it belongs to
- * @untagged:	of those, which leave without a tag
+ * @pvid:	VLAN of frames without a tag; 0: such frames are dropped
+ * @member:	VLANs that the port belongs to
+ * @untagged:	VLANs of @member whose frames leave without a tag
  */
 struct zsw_vlans {
 	u16	pvid;
@@ -135,9 +135,9 @@ struct zsw_vlans {
 };
 
 /**
- * struct zsw_window - a time in which an output should let frames go
- * @since:	jiffies when it began
- * @base:	zswitch_port.passed then
+ * struct zsw_window - a time window in which an output should send frames
+ * @since:	jiffies when the window began
+ * @base:	zswitch_port.passed at that time
  */
 struct zsw_window {
 	unsigned long		since;
@@ -148,52 +148,52 @@ struct zsw_window {
  * struct zswitch_port - a device of a switch
  * @dev:	device
  * @zsw:	switch
- * @kind:	what makes it wait; NULL of a wire
- * @vnic:	of this machine: no wire, and no tunnel
+ * @kind:	callbacks that make its senders wait; NULL for a wire
+ * @vnic:	a vNIC of this machine: neither a wire nor a tunnel
  * @node:	in the switch's list; RTNL, RCU
- * @tracker:	of the reference to @dev
+ * @tracker:	tracker of the reference to @dev
  * @stats:	counters
  * @vlans:	VLANs
  * @weight:	share of an output
- * @learning:	addresses are learnt
- * @guard:	only from static addresses
- * @flood:	to unknown addresses too
- * @fabric:	option: a wire leads to switches that give credit
- * @closed:	only those of @allowed may send to it
- * @slot:	its number in the switch; RTNL
- * @allowed:	by number; written under RTNL
- * @refusals:	ICMP messages to who sends by it
- * @cee:	a wire whose qdisc pulls
- * @source:	what it pulls from
- * @used:	input: bytes that wait, of each priority; of frames that no socket pays for,
+ * @learning:	source addresses are learnt
+ * @guard:	only frames from static addresses of the port are taken
+ * @flood:	frames to unknown addresses leave by the port too
+ * @fabric:	option of a wire: it leads to switches that give credit
+ * @closed:	only ports in @allowed may send to it
+ * @slot:	number of the port in the switch; RTNL
+ * @allowed:	ports that may send to it, by number; written under RTNL
+ * @refusals:	rate limit of ICMP messages to senders behind the port
+ * @cee:	a wire whose qdisc, sch_cee, pulls frames
+ * @source:	what the qdisc pulls from
+ * @used:	input: bytes that wait in each priority; frames without a socket count with
  *		the memory that they take
  * @sleepers:	input: transmit queues that wait for @used to fall
- * @lock:	output: what follows
+ * @lock:	output: protects what follows
  * @up:		frames are taken
- * @rx:		credit that it gives
- * @held:	bytes that wait for it, or for that of vNICs beyond the wire
- * @remote:	a wire: what leaves by it needs credit of vNICs there; read by anyone
- * @since:	jiffies when it began to give credit
- * @secret:	of what strangers that ask for its credit are told
- * @lives:	how many of @far were forgotten, by a hash of their addresses
+ * @rx:		credit that the port grants
+ * @held:	bytes that wait for the port's credit, or for that of vNICs beyond the wire
+ * @remote:	wire: frames that leave by it need credit of vNICs there; read by anyone
+ * @since:	jiffies when it began to grant credit
+ * @secret:	key of the cookies for unknown senders that ask for the port's credit
+ * @lives:	number of pairs forgotten from @far, by a hash of their addresses
  * @far:	pairs whose other end is on another host (fabric.h), by addresses
- * @busy:	of them, those that have something to say or to wait for; last, who was last
- * @idle:	the others, the same
- * @num_far:	of both; read by anyone
- * @voqs:	by input
- * @active:	of each priority, fifos that have frames, whose turn it is first
- * @bytes:	of each priority
- * @lossy:	of them, those of class ZSW_LOSSY
+ * @busy:	entries of @far with work pending, least recently active first
+ * @idle:	the other entries of @far, in the same order
+ * @num_far:	entries in @far; read by anyone
+ * @voqs:	queues of frames for the output, by input
+ * @active:	for each priority, fifos that have frames; the next one to be served is first
+ * @bytes:	bytes that wait in each priority
+ * @lossy:	bytes of @bytes in frames of class ZSW_LOSSY
  * @ready:	priorities that have frames; read by anyone
  * @turn:	priority whose turn it is
  * @credit:	bytes that each priority may send in its turn
- * @passed:	of each priority, bytes that have left, modulo 2^32
- * @window:	by class and priority, what is watched for progress
- * @still:	of each class, priorities that stood still in the last full window
- * @suspect:	of each class, priorities that did, and have not moved since
- * @stalled:	those in any @still
+ * @passed:	bytes of each priority that have left, modulo 2^32
+ * @window:	windows in which progress is measured, by class and priority
+ * @still:	for each class, priorities that were stalled in the last full window
+ * @suspect:	for each class, priorities that were stalled and have made no progress since
+ * @stalled:	priorities in any @still
  * @control:	frames of control that are to leave by a wire
- * @teller:	sends them
+ * @teller:	sends @control
  */
 struct zswitch_port {
 	struct net_device	*dev;
@@ -217,7 +217,7 @@ struct zswitch_port {
 	struct cee_source	source;
 	atomic_t		used[ZSWITCH_PRIOS];
 	atomic_t		sleepers[ZSWITCH_PRIOS];
-	/* Taken inside of a qdisc's root lock and of a transmit lock. */
+	/* Nests inside a qdisc's root lock and a transmit lock. */
 	spinlock_t		lock;
 	bool			up;
 	struct zcr_receiver	rx;
@@ -249,19 +249,19 @@ struct zswitch_port {
 /**
  * struct zswitch - a switch, private part of its net_device
  * @dev:	device
- * @host:	port that the host takes part by
- * @napi:	receives there
+ * @host:	the host's own port
+ * @napi:	receives frames for the host
  * @cfg:	options
- * @ports:	all, @host first; RTNL, RCU
- * @num_ports:	but for @host; RTNL
- * @slots:	numbers of ports that are taken; RTNL
- * @fdb:	addresses
- * @fdb_lock:	writing of @fdb
- * @fdb_list:	the same addresses, for walks
- * @fdb_learnt:	those that are not static
- * @watch:	looks for outputs that stand still; runs while any has frames
- * @age:	forgets addresses
- * @fabric:	repeats asks, settles and forgets; runs while there are pairs
+ * @ports:	all ports, @host first; RTNL, RCU
+ * @num_ports:	number of ports without @host; RTNL
+ * @slots:	port numbers in use; RTNL
+ * @fdb:	forwarding database
+ * @fdb_lock:	serialises writers of @fdb
+ * @fdb_list:	the entries of @fdb, for walks
+ * @fdb_learnt:	number of entries that are not static
+ * @watch:	looks for stalled outputs; runs while any output has frames
+ * @age:	ages addresses out
+ * @fabric:	repeats asks, settles credit and forgets pairs; runs while there are pairs
  */
 struct zswitch {
 	struct net_device	*dev;
@@ -272,7 +272,7 @@ struct zswitch {
 	unsigned int		num_ports;
 	DECLARE_BITMAP(slots, ZSW_SLOTS);
 	struct rhashtable	fdb;
-	/* Never with another. */
+	/* Never held together with another lock. */
 	spinlock_t		fdb_lock;
 	struct hlist_head	fdb_list;
 	u32			fdb_learnt;
@@ -282,10 +282,10 @@ struct zswitch {
 };
 
 /**
- * struct zsw_dest - what fdb lookup tells
- * @entry:	address, or NULL if it is not known
- * @port:	by which port, or NULL
- * @is_static:	nobody else may use the address
+ * struct zsw_dest - result of a lookup in the forwarding database
+ * @entry:	entry of the address, or NULL if it is not known
+ * @port:	port that the address is behind, or NULL
+ * @is_static:	no other port may use the address
  */
 struct zsw_dest {
 	struct zsw_fdb_entry	*entry;
@@ -296,14 +296,14 @@ struct zsw_dest {
 /* stats.c */
 
 /**
- * zsw_count() - count
+ * zsw_count() - add to a counter
  * @port:	port
- * @stat:	what
- * @n:		how much
+ * @stat:	counter
+ * @n:		amount
  *
- * Here, as several are counted for each frame.
+ * Inline, as it is called several times for each frame.
  *
- * Context: bottom halves are off, so that a processor's counters have one writer at a time.
+ * Context: bottom halves are off, so that each CPU's counters have one writer at a time.
  */
 static inline void zsw_count(struct zswitch_port *port, enum zswitch_stat stat, u64 n)
 {

@@ -2,7 +2,7 @@
 /*
  * zvnic: virtual NICs of containers on a lossless switch (zswitch).
  *
- * This file makes, changes and deletes pairs (include/uapi/linux/zvnic.h); vnic.c has the
+ * This file creates, changes and deletes pairs (include/uapi/linux/zvnic.h); vnic.c has the
  * devices.
  */
 #include <linux/etherdevice.h>
@@ -17,7 +17,7 @@
 
 #define ZVNIC_KIND	"zvnic"
 
-/* More of them let more destinations stand still without harm to each other. */
+/* With more queues, a stalled destination stops fewer others that share its queue. */
 #define ZVNIC_NUM_TXQS	8
 
 static struct rtnl_link_ops zvnic_link_ops;
@@ -146,7 +146,7 @@ static int zvnic_newlink(struct net_device *dev, struct rtnl_newlink_params *nlp
 		NL_SET_ERR_MSG(extack, "a vNIC has two ends: peer, the guest's, is missing");
 		return -EINVAL;
 	}
-	/* The core lets anyone's link have a peer in any namespace that has a process. */
+	/* The core need not have checked CAP_NET_ADMIN in the peer's namespace. */
 	if (!ns_capable(peer_net->user_ns, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
 		return -EPERM;
@@ -183,7 +183,7 @@ static int zvnic_changelink(struct net_device *dev, struct nlattr *tb[], struct 
 	}
 	if (!data[IFLA_ZVNIC_RATE])
 		return 0;
-	/* It bounds the guest, who may not lift it. */
+	/* The rate limits the guest, which must not be able to lift it. */
 	peer = rtnl_dereference(v->peer);
 	if (v->dev == dev && peer && !ns_capable(dev_net(peer)->user_ns, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_ZVNIC_RATE],
@@ -201,10 +201,10 @@ static void zvnic_dellink(struct net_device *dev, struct list_head *head)
 	struct net_device *peer = rtnl_dereference(v->peer);
 	struct net_device *master;
 
-	/* The other end was deleted first, in the same batch. */
+	/* The other end has been deleted already, in the same batch. */
 	if (!peer)
 		return;
-	/* The switch lets go of the port as long as both ends know each other. */
+	/* The switch must release the port while both ends still know each other. */
 	master = netdev_master_upper_dev_get(v->guest ? peer : dev);
 	if (master && master->netdev_ops->ndo_del_slave)
 		master->netdev_ops->ndo_del_slave(master, v->guest ? peer : dev);

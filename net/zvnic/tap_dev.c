@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zvtap: a port of a lossless switch that a virtual machine is behind.
+ * zvtap: a port of a lossless switch for a virtual machine.
  *
  *	guest -- vhost-net or QEMU -- /dev/tapN --+-- xmit --- zswitch_send() --> switch
  *	                                          '-- ring <-- NAPI, zswitch_pull()
  *
- * The device is the port, and what it transmits is what the guest sends, as of a macvtap.
- * There is no qdisc, which would drop: the guest waits for its send buffer instead
- * (tap_queue.c).  What the host itself would send by it is dropped.
+ * The device is the port, and it transmits the frames that the guest sends, as a macvtap does.
+ * It has no qdisc, which would drop: the guest waits for its send buffer instead
+ * (tap_queue.c).  Frames that the host itself would send by it are dropped.
  *
- * Sending.  Frames are the guest's, who may lie: what the device says about its features
- * makes the core verify the headers of each GSO packet (no NETIF_F_GSO_ROBUST) and cut
- * those of types that nobody needs.  What is longer than the MTU is dropped here, which
- * for GSO packets, whose segments are cut beyond a wire, nobody else looks at.  So is one
- * whose segments are so many that cutting it would take some hundred times its memory.
+ * Sending.  Frames come from the guest, which is not trusted: the device's features make the
+ * core verify the headers of each GSO packet (no NETIF_F_GSO_ROBUST) and segment packets of
+ * types that are not supported.  Frames longer than the MTU are dropped here; for GSO packets,
+ * which are segmented beyond a wire, nothing else checks that.  A GSO packet of so many segments
+ * that segmentation would take some hundred times its memory is dropped too.
  *
- * Receiving.  NAPI takes a frame, cuts it if the queue does not carry it whole (the
+ * Receiving.  NAPI takes a frame, segments it if the queue does not carry it whole (the
  * library BUG()s on types that virtio does not know), and puts the parts into the ring.
- * What finds no room is held, and nothing is taken until it has gone: the rest waits in
- * the switch, where it counts.  Queues of a guest wait for each other then.
+ * Frames that find no room are held, and no more are taken until they are in a ring: the rest
+ * waits in the switch, where it is accounted for.  Queues of a guest wait for each other then.
  *
- * The link is up while a descriptor is open, the device is up and below a switch.  While
- * it is not, the switch drops what is for it.
+ * The link is up while a descriptor is open, and the device is up and below a switch.  While
+ * it is down, the switch drops frames for it.
  *
- * Teardown (zvtap_dellink()).  Who may refer to the device:
+ * Teardown (zvtap_dellink()).  The device may be referred to by:
  *
  *  - The switch, by kick, until a grace period after zvtap_detach() has passed.
- *  - NAPI, until dev_close(); only then the tap library forgets its queues, as it leaves
- *    the pointers to them where they were.
+ *  - NAPI, until dev_close().  The tap library's queues are deleted only afterwards, as it
+ *    leaves its pointers to them in place.
  *  - Readers and writers of descriptors and destructors of frames, by the queue's pointer
- *    to the tap_dev: RCU readers; tap_del_queues() clears it.
+ *    to the tap_dev: RCU readers; tap_del_queues() clears the pointer.
  *
  * Context.  zvtap_xmit(): RCU, bottom halves are off.  NAPI: softirq.
  */
@@ -45,8 +45,8 @@
 			 NETIF_F_GSO_SOFTWARE | NETIF_F_HW_VLAN_CTAG_TX)
 
 /*
- * Segments of a GSO packet.  UDP's are 128 at most; of TCP's least MSS, 48, of which 12 may be a
- * time stamp, a packet of IP has 1820.
+ * Segments of a GSO packet at most.  UDP has up to 128.  TCP with its least MSS, 48 bytes, of which
+ * 12 may be a timestamp option, has 1820 in the longest IP packet.
  */
 #define ZVTAP_SEGMENTS	2048U
 
@@ -79,7 +79,7 @@ static netdev_tx_t zvtap_xmit(struct sk_buff *skb, struct net_device *dev)
 }
 
 /**
- * zvtap_drop_rx() - a frame does not reach the guest
+ * zvtap_drop_rx() - drop a frame for the guest
  * @v:		device
  * @skb:	frame
  *
@@ -91,7 +91,7 @@ void zvtap_drop_rx(struct zvtap *v, struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
-/* Make of a frame what its queue can carry, and hold that. */
+/* Convert a frame to frames that its queue can carry, and hold these. */
 static void zvtap_hold(struct zvtap *v, struct sk_buff *skb)
 {
 	netdev_features_t features = zvtap_features(v, zvtap_select(v, skb));
@@ -135,7 +135,7 @@ static bool zvtap_take(struct zvtap *v)
 	return true;
 }
 
-/* Hand over the frame that is held longest.  Return: false if there is no room. */
+/* Move the frame that is held longest to its ring.  Return: false if there is no room. */
 static bool zvtap_give(struct zvtap *v)
 {
 	struct sk_buff *skb = __skb_dequeue(&v->held);
@@ -163,7 +163,7 @@ static int zvtap_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 
 	rcu_read_lock();
-	/* The machine has ended: the next one shall not have its frames. */
+	/* The machine has ended, and the next one must not get its frames. */
 	if (!READ_ONCE(v->tap.numqueues))
 		zvtap_drop_held(v);
 	WRITE_ONCE(v->nobody, !READ_ONCE(v->tap.numvtaps));
@@ -179,10 +179,10 @@ static int zvtap_poll(struct napi_struct *napi, int budget)
 }
 
 /**
- * zvtap_schedule() - NAPI is to look whether it can go on
+ * zvtap_schedule() - make NAPI check whether it can go on
  * @v:	device
  *
- * Context: any; a process runs it at once.
+ * Context: any; in a process NAPI runs at once.
  */
 void zvtap_schedule(struct zvtap *v)
 {
@@ -196,10 +196,10 @@ void zvtap_schedule(struct zvtap *v)
 }
 
 /**
- * zvtap_link_update() - the carrier follows the device, its queues and the switch
+ * zvtap_link_update() - set the carrier by the state of the device, its queues and the switch
  * @v:	device
  *
- * NAPI looks what that means for frames that wait.
+ * NAPI is scheduled to handle frames that wait.
  *
  * Context: RTNL.
  */
@@ -273,7 +273,7 @@ static const struct ethtool_ops zvtap_ethtool_ops = {
 	.get_link	= ethtool_op_get_link,
 };
 
-/* The guest takes other offloads; QEMU has set its send buffers before. */
+/* The guest has changed its offloads; QEMU has set the send buffers before that. */
 static void zvtap_update_features(struct tap_dev *tap, netdev_features_t features)
 {
 	zvtap_clamp_all(container_of(tap, struct zvtap, tap));
@@ -294,23 +294,23 @@ void zvtap_setup(struct net_device *dev)
 	dev->priv_destructor = zvtap_free;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = ZVTAP_RING;
-	/* Frames are kept, so pktgen must not share them. */
+	/* The switch queues frames, so pktgen must not share them. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_UNICAST_FLT | IFF_NO_QUEUE |
 			   IFF_DISABLE_NETPOLL;
 	dev->features = ZVTAP_FEATURES;
 	dev->hw_features = ZVTAP_FEATURES;
 	dev->vlan_features = ZVTAP_FEATURES & ~NETIF_F_HW_VLAN_CTAG_TX;
-	/* It hands frames to other devices' queues, under whose locks it may be called again. */
+	/* The device hands frames to others' queues, under whose locks it may be called again. */
 	compat_lltx(dev);
 	netif_carrier_off(dev);
 
 	v->dev = dev;
 	v->tap.dev = dev;
 	INIT_LIST_HEAD(&v->tap.queue_list);
-	/* Until the guest has said what it takes, as of a macvtap. */
+	/* Offloads assumed until the guest has negotiated its own, as for a macvtap */
 	v->tap.tap_features = NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
-	/* No count_tx_dropped: the library also calls it when the guest is to wait. */
+	/* No count_tx_dropped: the library also calls it when the guest must wait. */
 	v->tap.update_features = zvtap_update_features;
 	__skb_queue_head_init(&v->held);
 }

@@ -9,11 +9,11 @@
  * where N is the device's ifindex.
  *
  * The character device is the tap library's, as that of a macvtap is, so vhost-net, QEMU
- * and libvirt find what they know.  This file makes and deletes devices and their nodes;
- * tap_dev.c has the way of a frame.
+ * and libvirt can use it as they do a macvtap's.  This file creates and deletes devices and
+ * their nodes; tap_dev.c has the path of a frame.
  *
- * The length of a queue's ring is the device's txqueuelen when it is opened; while one is
- * open it stays, as frames would be lost.
+ * The length of a queue's ring is the device's txqueuelen when the queue is opened; txqueuelen
+ * cannot be changed while a queue is open, as frames would be lost.
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -23,7 +23,7 @@
 #include <net/rtnetlink.h>
 #include "zvtap.h"
 
-/* It has no peer: no attribute tells of one. */
+/* A zvtap has no peer, and no attribute for one. */
 #define COMPAT_NEWLINK		zvtap_newlink
 #define COMPAT_NEWLINK_PEER	0
 #include <compat/rtnl_newlink.h>
@@ -43,11 +43,11 @@ static struct class zvtap_class = {
 
 static dev_t zvtap_major;
 static struct cdev zvtap_cdev;
-/* RTNL */
+/* All zvtaps; RTNL */
 static LIST_HEAD(zvtap_devs);
 
 /**
- * zvtap_update_links() - queues were opened or closed
+ * zvtap_update_links() - update all carriers, as queues were opened or closed
  *
  * Context: process.
  */
@@ -146,7 +146,7 @@ static void zvtap_remove_node(struct net_device *dev, const char *name)
 {
 	struct zvtap *v = netdev_priv(dev);
 
-	/* The character device was never made. */
+	/* The device node was never created. */
 	if (!v->tap.minor)
 		return;
 	sysfs_remove_link(&dev->dev.kobj, name);

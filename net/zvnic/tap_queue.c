@@ -2,38 +2,38 @@
 /*
  * zvtap: the queues of virtual machines, each an open descriptor of /dev/tapN.
  *
- * Towards the guest.  A queue of the tap library is a ring of frames, which loses what
- * finds it full.  A frame is put there against credit only (zVALE's output side: a frame
- * moves when the next place has room; D. Crisan's thesis, ETH Zurich 2014, Algorithm
- * 4.1).  That a frame has left the ring gives none back: vhost takes 64 at a time into an
- * array of its own and may put them back.  What does is the frame's destructor, which
- * runs when it was copied to the guest, or was thrown away.  The frame's own destructor
- * is called there as well, so that its sender pays for it up to then.
+ * Towards the guest.  A queue of the tap library is a ring of frames, and drops frames when
+ * full.  So a frame is put there only against credit (zVALE's output side: a frame moves when
+ * the next place has room; D. Crisan's thesis, ETH Zurich 2014, Algorithm 4.1).  Credit is not
+ * returned when a frame leaves the ring, as vhost takes 64 at a time into an array of its own
+ * and may put them back.  It is returned by the frame's destructor, which runs when the frame
+ * was copied to the guest, or was dropped.  The frame's original destructor is called there as
+ * well, so that the frame is charged to its sender up to then.
  *
  * Towards the switch.  Frames of a guest are charged to the queue's socket until their
  * receivers have them; when the send buffer is full, vhost and QEMU wait for room.  QEMU
- * sets a send buffer without limit, by which vhost also sends frames that belong to no
+ * sets a send buffer without limit, with which vhost also sends frames that belong to no
  * socket.  So the buffer is cut back to ZVTAP_SNDBUF when the queue opens, when the guest's
- * offloads are set, which follows after QEMU's setting, and with each frame; and frames
- * without a socket are charged here.  Nothing of it drops a frame but ZVTAP_UNPAID.
+ * offloads are set, which happens after QEMU has set the buffer, and with each frame; and
+ * frames without a socket are charged here.  Of all this only ZVTAP_UNPAID drops frames.
  *
- * Life.  A struct zvtap_queue is made when the descriptor opens and refers to the tap
- * library's queue, whose ring holds frames with our destructor.  The library tells nobody
- * when a descriptor is closed: zvtap_look() looks each tenth of a second, as long as there
- * are queues.  One that was closed, or is not in use, loses what is in its ring, so that
- * the senders get their memory back.  Who may still refer to a closed one:
+ * Lifetime.  A struct zvtap_queue is created when the descriptor opens and refers to the tap
+ * library's queue, whose ring holds frames with our destructor.  The library does not report
+ * that a descriptor is closed: zvtap_look() checks ten times a second, as long as there are
+ * queues.  The ring of a queue that was closed, or is not in use, is emptied, so that the
+ * senders get their memory back.  A closed queue may still be referred to by:
  *
  *  - NAPI, which has found it before: an RCU reader.
  *  - A frame in the ring, which is emptied after a grace period, when nothing is put there
- *    any more; or in the hands of vhost or of a reader, which have the file open: if the
- *    device was deleted meanwhile, the queue stays until they have done with it.
+ *    any more; or a frame held by vhost or a reader, which have the file open: if the device
+ *    was deleted meanwhile, the queue stays until they are done with the frame.
  *  - A destructor that runs elsewhere: an RCU reader.
  *
- * A file that is open holds the module (by the character device), and zvtap_queues_exit()
- * looks once more, so no destructor is left when the module goes.
+ * An open file holds the module (by the character device), and zvtap_queues_exit() checks
+ * once more, so no destructor is left when the module is unloaded.
  *
  * Context.  The destructor runs wherever a packet is freed: in processes, in softirqs, and
- * with interrupts off under the ring's locks when it is resized.
+ * with interrupts off under the ring's locks when the ring is resized.
  */
 #include <linux/cdev.h>
 #include <linux/fs.h>
@@ -44,27 +44,27 @@
 #include <net/sock.h>
 #include "zvtap.h"
 
-/* What a queue may have on its way: below a switch's share for one output by default */
+/* Send buffer of a queue: no more than a switch's default share for one output */
 #define ZVTAP_SNDBUF	(256 << 10)
 
 /*
  * Memory that frames without a socket may take, for each queue.  A queue that waits for room as it
- * shall has sent vhost's batch, or the fragments of one datagram, which are less.  But a guest may
- * say that a datagram's fragments have a byte each, and they exist before anybody can wait.
+ * should has sent at most vhost's batch, or the fragments of one datagram, which take less.  But a
+ * guest may ask for fragments of a byte each, which are all made before anything can wait.
  */
 #define ZVTAP_UNPAID	(2 * ZVTAP_SNDBUF)
 
 #define ZVTAP_LOOK	(HZ / 10)
 
-/* What the tap library can always carry, offered or not */
+/* Features that the tap library can always carry, offered or not */
 #define ZVTAP_ALWAYS	(NETIF_F_GSO | NETIF_F_SG | NETIF_F_FRAGLIST)
 
 /**
  * struct zvtap_queue - an open descriptor
- * @node:	in the list of all
- * @q:		the tap library's, on whose socket it has a reference
- * @credits:	frames that may be out
- * @out:	frames in the ring, or taken off and not yet with the guest
+ * @node:	in the list of all queues
+ * @q:		queue of the tap library; a reference to its socket is held
+ * @credits:	maximum of @out
+ * @out:	frames in the ring, or taken off it and not yet copied to the guest
  * @starved:	NAPI waits for @out to fall
  */
 struct zvtap_queue {
@@ -76,10 +76,10 @@ struct zvtap_queue {
 };
 
 /**
- * struct zvtap_cb - what a frame in a ring knows
- * @zq:		whose ring
- * @destructor:	its own, or NULL
- * @lost:	it is thrown away
+ * struct zvtap_cb - control block of a frame in a ring
+ * @zq:		queue of the ring
+ * @destructor:	the frame's original destructor, or NULL
+ * @lost:	the frame is dropped
  */
 struct zvtap_cb {
 	struct zvtap_queue	*zq;
@@ -88,7 +88,7 @@ struct zvtap_cb {
 };
 
 static LIST_HEAD(zvtap_queues);
-/* Outside of RTNL */
+/* RTNL nests inside it. */
 static DEFINE_MUTEX(zvtap_queues_lock);
 static const struct file_operations *zvtap_tap_fops;
 
@@ -128,15 +128,15 @@ void zvtap_clamp_all(struct zvtap *v)
 }
 
 /**
- * zvtap_charge() - see to it that a frame is charged to a queue
- * @v:		device that sends it
+ * zvtap_charge() - make sure that a frame is charged to a queue
+ * @v:		device that sends the frame
  * @skb:	frame
  *
- * A queue's socket is of no family.  Frames of another socket are the host's own, which
- * has no business here: the device is the guest's.
+ * A queue's socket has no address family.  Frames of other sockets come from the host itself,
+ * which must not send here: the device is the guest's.
  *
  * Context: RCU.
- * Return: whether it is a guest's frame, and there is room for it.
+ * Return: whether the frame is a guest's, and there is room for it.
  */
 bool zvtap_charge(struct zvtap *v, struct sk_buff *skb)
 {
@@ -148,7 +148,7 @@ bool zvtap_charge(struct zvtap *v, struct sk_buff *skb)
 		zvtap_clamp(skb->sk);
 		return true;
 	}
-	/* By vhost without limit, or a part of a larger one that was charged. */
+	/* Sent by vhost without limit, or a part of a larger frame that was charged */
 	q = rcu_dereference(v->tap.taps[0]);
 	if (!q || sk_wmem_alloc_get(&q->sk) > max(READ_ONCE(v->tap.numvtaps), 1) * ZVTAP_UNPAID)
 		return false;
@@ -158,11 +158,11 @@ bool zvtap_charge(struct zvtap *v, struct sk_buff *skb)
 }
 
 /**
- * zvtap_select() - the queue that a frame goes to
+ * zvtap_select() - select the queue for a frame
  * @v:		device
  * @skb:	frame
  *
- * As the tap library does: by flow, so that each stays in order.
+ * As in the tap library: by flow, so that each flow stays in order.
  *
  * Context: RCU.
  * Return: queue, or NULL if none is in use.
@@ -179,12 +179,12 @@ struct zvtap_queue *zvtap_select(struct zvtap *v, struct sk_buff *skb)
 }
 
 /**
- * zvtap_features() - what of a frame a queue takes unfinished
+ * zvtap_features() - offloads that a queue can leave to the guest
  * @v:	device
  * @zq:	queue, or NULL
  *
  * Context: RCU.
- * Return: features, as of a device that sends.
+ * Return: features, as those of a transmitting device.
  */
 netdev_features_t zvtap_features(const struct zvtap *v, const struct zvtap_queue *zq)
 {
@@ -193,7 +193,7 @@ netdev_features_t zvtap_features(const struct zvtap *v, const struct zvtap_queue
 	return ZVTAP_ALWAYS;
 }
 
-/* Context: RCU.  Return: the device of a queue, or NULL if it or the queue is gone. */
+/* Context: RCU.  Return: the device of a queue, or NULL if the device or queue is gone. */
 static struct zvtap *zvtap_of(const struct zvtap_queue *zq)
 {
 	struct tap_dev *tap = rcu_dereference(zq->q->tap);
@@ -215,12 +215,12 @@ static void zvtap_consumed(struct sk_buff *skb)
 	if (v && cb->lost) {
 		dev_core_stats_rx_dropped_inc(v->dev);
 	} else if (v) {
-		/* Each processor has counters, and a process that reads may be moved to another. */
+		/* The counters are per CPU, and a process that reads frames may migrate. */
 		local_irq_save(flags);
 		dev_sw_netstats_rx_add(v->dev, skb->len);
 		local_irq_restore(flags);
 	}
-	/* Half of them at once: NAPI is not run for each frame.  Pairs with zvtap_credit(). */
+	/* Only when half is free, lest NAPI run for each frame.  Pairs with zvtap_credit(). */
 	if (atomic_dec_return(&zq->out) <= zq->credits / 2 && READ_ONCE(zq->starved) && v)
 		zvtap_schedule(v);
 	rcu_read_unlock();
@@ -233,7 +233,7 @@ static bool zvtap_credit(struct zvtap_queue *zq)
 		return true;
 	}
 	WRITE_ONCE(zq->starved, true);
-	/* One of the two sees what the other has done. */
+	/* Pairs with zvtap_consumed(): one of the two sees what the other has done. */
 	smp_mb();
 	return atomic_read(&zq->out) <= zq->credits / 2;
 }
@@ -241,10 +241,10 @@ static bool zvtap_credit(struct zvtap_queue *zq)
 /**
  * zvtap_produce() - put a frame into a queue's ring
  * @zq:		queue
- * @skb:	frame, its data at the MAC header; if it is taken, do not touch it any more
+ * @skb:	frame, its data at the MAC header; not to be touched any more if it is taken
  *
  * Context: NAPI, RCU.
- * Return: false if there is no credit; NAPI is scheduled when there is.
+ * Return: false if there is no credit; NAPI is scheduled when there is some again.
  */
 bool zvtap_produce(struct zvtap_queue *zq, struct sk_buff *skb)
 {
@@ -256,14 +256,14 @@ bool zvtap_produce(struct zvtap_queue *zq, struct sk_buff *skb)
 	*cb = (struct zvtap_cb) { .zq = zq, .destructor = skb->destructor };
 	skb->destructor = zvtap_consumed;
 	atomic_inc(&zq->out);
-	/* There are less credits than places. */
+	/* There are fewer credits than places in the ring. */
 	if (WARN_ON_ONCE(ptr_ring_produce(&q->ring, skb)))
 		kfree_skb(skb);
 	wake_up_interruptible_poll(sk_sleep(&q->sk), EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
 	return true;
 }
 
-/* Throw away what is in a ring. */
+/* Drop all frames in a ring. */
 static void zvtap_empty(struct zvtap_queue *zq)
 {
 	struct sk_buff *skb;
@@ -279,28 +279,28 @@ static bool zvtap_closed(const struct zvtap_queue *zq)
 	return !rcu_access_pointer(zq->q->tap);
 }
 
-/* Is it attached to its device, and not in use?  Then nobody reads it. */
+/* Is a queue that is attached to its device not in use?  Then nobody reads from it. */
 static bool zvtap_idle(const struct zvtap_queue *zq)
 {
 	return !READ_ONCE(zq->q->enabled);
 }
 
 /*
- * Of a queue whose device was deleted, vhost may have frames in hand as long as the file is
- * open: it stays.  Context: zvtap_queues_lock.
+ * Free closed queues.  If the device was deleted, vhost may hold frames of a queue as long as the
+ * file is open: that queue stays.  Context: zvtap_queues_lock.
  */
 static void zvtap_free_closed(struct list_head *closed)
 {
 	struct zvtap_queue *zq, *next;
 
-	/* NAPI puts no frame there any more. */
+	/* Afterwards NAPI puts no more frames into these rings. */
 	synchronize_net();
 	list_for_each_entry_safe(zq, next, closed, node) {
 		zvtap_empty(zq);
 		if (atomic_read(&zq->out))
 			list_move(&zq->node, &zvtap_queues);
 	}
-	/* Destructors have come to their end. */
+	/* Wait for destructors that still run. */
 	synchronize_net();
 	list_for_each_entry_safe(zq, next, closed, node) {
 		list_del(&zq->node);
@@ -309,7 +309,7 @@ static void zvtap_free_closed(struct list_head *closed)
 	}
 }
 
-/* Somebody waits for a queue to be in use again. */
+/* Schedule the device's NAPI if it waits for any queue to be in use again. */
 static void zvtap_retry(struct zvtap_queue *zq)
 {
 	struct zvtap *v;
@@ -345,7 +345,7 @@ static void zvtap_look(struct work_struct *work)
 }
 
 /**
- * zvtap_look_now() - look after queues that may have been closed
+ * zvtap_look_now() - check now for queues that may have been closed
  *
  * Context: any.
  */
@@ -363,15 +363,16 @@ static void zvtap_adopt(struct zvtap_queue *zq, struct tap_queue *q)
 	mutex_lock(&zvtap_queues_lock);
 	list_add_tail(&zq->node, &zvtap_queues);
 	mutex_unlock(&zvtap_queues_lock);
-	/* From now on NAPI finds it. */
+	/* From now on NAPI finds the queue. */
 	rcu_assign_sk_user_data(&q->sk, zq);
 	schedule_delayed_work(&zvtap_look_work, ZVTAP_LOOK);
 	zvtap_update_links();
 }
 
 /*
- * vhost knows a tap by its file operations: the file gets the library's before it is
- * opened by them.  So do character devices with a minor number for each driver.
+ * vhost recognises a tap by its file operations, so the file gets the library's before their
+ * open() is called.  Character devices whose minor numbers belong to different drivers do the
+ * same.
  */
 static int zvtap_open(struct inode *inode, struct file *file)
 {
@@ -400,8 +401,8 @@ static const struct file_operations zvtap_fops = {
 };
 
 /**
- * zvtap_queues_init() - take part in the opening of a tap's character device
- * @cdev:	as tap_create_cdev() has made it; nobody has opened it yet
+ * zvtap_queues_init() - hook into open() of a tap's character device
+ * @cdev:	character device made by tap_create_cdev(), not opened yet
  */
 void zvtap_queues_init(struct cdev *cdev)
 {
@@ -410,7 +411,7 @@ void zvtap_queues_init(struct cdev *cdev)
 }
 
 /**
- * zvtap_queues_exit() - the module goes, and no file is open
+ * zvtap_queues_exit() - free all queues; the module is being unloaded, and no file is open
  *
  * Context: process.
  */

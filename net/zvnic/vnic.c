@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zvnic: the vNIC of a container, which sends and receives by a lossless switch.
+ * zvnic: the vNIC of a container, which sends and receives through a lossless switch.
  *
  *	   guest's end                                       port
  *	sockets -> qdisc -> xmit ---- zswitch_send() ----> switch
  *	sockets <- stack <- NAPI <--- zswitch_pull() ----- switch
  *
- * The port's end is a handle: the switch's options, addresses and VLANs are about it, and
- * whether it is up.  No frame passes it.
+ * The port's end is a handle: the switch's port options, addresses and VLANs, and the up and
+ * down state of the port refer to it.  No frame passes through it.
  *
  * Sending.  When the switch has no room it stops the transmit queue that has sent; the
- * qdisc holds what follows (zswitch_default_qdiscs()), and frames stay charged to their
- * sockets until the receiver has them, so that a socket which has filled its send buffer
- * makes its sender wait.  Nothing is dropped.
+ * qdisc holds the frames that follow (zswitch_default_qdiscs()), and frames stay charged to
+ * their sockets until the receiver has them, so that a socket which has filled its send
+ * buffer makes its sender wait.  Nothing is dropped.
  *
- * Receiving.  NAPI takes frames while there are any, at the rate if there is one.  What
- * the guest's stack drops then, as a UDP socket's full receive buffer does, is the
- * guest's own loss and is counted there.
+ * Receiving.  NAPI takes frames while there are any, at the configured rate if there is one.
+ * Frames that the guest's stack drops then, as for a UDP socket whose receive buffer is full,
+ * are the guest's own loss and are counted there.
  *
- * The link is up while both ends are and the port is below a switch.
+ * The link is up while both ends are up and the port is below a switch.
  *
- * Teardown.  Both ends go together, whichever is deleted (zvnic_dellink()).  Who may refer
- * to the guest's end:
+ * Teardown.  Both ends are removed together, whichever is deleted (zvnic_dellink()).  The
+ * guest's end may be referred to by:
  *
- *  - The port's, by @peer, under RTNL and RCU; dellink clears both pointers before
- *    either is unregistered, which waits for a grace period.
+ *  - The port's end, by @peer, under RTNL and RCU; dellink clears both pointers before
+ *    either end is unregistered, which waits for a grace period.
  *  - The switch, through the port's device: it calls kick, stop and wake under RCU, until
  *    a grace period after zvnic_detach() has passed.
- *  - Its timer and NAPI: ndo_stop ends both.  NAPI alone starts the timer.
+ *  - Its timer and NAPI: ndo_stop ends both.  Only NAPI starts the timer.
  *  - Frames that it has sent and that wait in the switch: they refer to their sockets
  *    only, and the switch drops them with the port.
  *
- * Context.  zvnic_xmit(): a transmit queue's lock.  NAPI: softirq.
+ * Context.  zvnic_xmit(): under a transmit queue's lock.  NAPI: softirq.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -40,10 +40,10 @@
 #include <net/netdev_lock.h>
 #include "zvnic.h"
 
-/* What a frame takes on a wire beside its bytes: FCS, preamble and gap */
+/* Bytes that a frame takes on a wire beside its own: FCS, preamble and inter-frame gap */
 #define ZVNIC_OVERHEAD	24
 
-/* A late timer costs no throughput while frames wait, up to this. */
+/* Most lateness of the timer that is made up for while frames wait, to lose no throughput */
 #define ZVNIC_LAG_NS	NSEC_PER_MSEC
 
 #define ZVNIC_TXQUEUELEN	10000
@@ -74,7 +74,7 @@ static enum hrtimer_restart zvnic_pace(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Return: whether the rate lets a frame go now; if not, NAPI is woken when it does. */
+/* Return: whether the rate allows a frame now; if not, NAPI is scheduled when it does. */
 static bool zvnic_may_take(struct zvnic *v, u64 rate, u64 now)
 {
 	if (!rate || now >= v->next)
@@ -95,10 +95,10 @@ static void zvnic_pay(struct zvnic *v, u64 rate, const struct sk_buff *skb, u64 
 }
 
 /*
- * Here a frame enters the guest's namespace: marks, conntrack and routes of the host's, for
- * one that came in by a wire, stay outside.  And here its sender is let go.  IP would do so
- * next; but a guest that bridges it into a queue which stands still would hold a socket of
- * another namespace, and so that, for as long as it likes.
+ * Here a frame enters the guest's namespace: the host's marks, conntrack entries and routes, of
+ * a frame that came in by a wire, are removed.  The frame is also orphaned from its sender's
+ * socket.  IP would do that next; but a guest that bridges the frame into a stalled queue would
+ * hold a socket of another namespace, and so that namespace, for as long as it likes.
  */
 static void zvnic_receive(struct zvnic *v, struct sk_buff *skb)
 {
@@ -146,7 +146,7 @@ static void zvnic_schedule(struct zvnic *v)
 }
 
 /**
- * zvnic_link_update() - the carrier follows both ends and the switch
+ * zvnic_link_update() - set the carrier by the state of both ends and the switch
  * @guest:	guest's end
  *
  * Context: RTNL.
@@ -171,7 +171,7 @@ void zvnic_link_update(struct zvnic *guest)
  * zvnic_repace() - the rate has changed
  * @v:	guest's end
  *
- * The next frame was to wait by the former one, maybe for long.
+ * The wait for the next frame was computed from the former rate, and may be long: end it.
  *
  * Context: RTNL.
  */
@@ -187,7 +187,7 @@ void zvnic_repace(struct zvnic *v)
 	zvnic_schedule(v);
 }
 
-/* The guest's end of either. */
+/* Return: the guest's end of the pair that a device, either end, belongs to; or NULL. */
 static struct zvnic *zvnic_guest(struct net_device *dev)
 {
 	struct zvnic *v = netdev_priv(dev);
@@ -213,7 +213,7 @@ static int zvnic_open(struct net_device *dev)
 	netif_tx_start_all_queues(dev);
 	if (guest)
 		zvnic_link_update(guest);
-	/* What has waited while nobody could be told. */
+	/* Take frames that came to wait while NAPI was disabled. */
 	if (v->guest)
 		zvnic_schedule(v);
 	return 0;
@@ -238,7 +238,7 @@ static int zvnic_init(struct net_device *dev)
 {
 	struct zvnic *v = netdev_priv(dev);
 
-	/* The switch may send by other devices within our transmit lock. */
+	/* The switch may send by other devices under our transmit lock. */
 	netdev_lockdep_set_classes(dev);
 	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
 	if (!dev->tstats)
@@ -259,7 +259,7 @@ static void zvnic_free(struct net_device *dev)
 	free_percpu(dev->tstats);
 }
 
-/* The port shows what its guest does, the other way around. */
+/* The port's end shows the guest's counters, with RX and TX swapped. */
 static void zvnic_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
 {
 	struct zvnic *v = netdev_priv(dev), *guest;
@@ -325,14 +325,14 @@ void zvnic_setup(struct net_device *dev)
 	dev->priv_destructor = zvnic_free;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = ZVNIC_TXQUEUELEN;
-	/* Frames are kept, so pktgen must not share them. */
+	/* The switch queues frames, so pktgen must not share them. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_UNICAST_FLT | IFF_DISABLE_NETPOLL;
 	dev->features = ZVNIC_FEATURES;
 	dev->hw_features = ZVNIC_FEATURES & ~NETIF_F_HIGHDMA;
 	dev->vlan_features = ZVNIC_FEATURES & ~NETIF_F_HW_VLAN_CTAG_TX;
 	dev->mpls_features = NETIF_F_SG | NETIF_F_HW_CSUM;
-	/* It hands frames to other devices' queues, under whose locks it may be called again. */
+	/* The device hands frames to others' queues, under whose locks it may be called again. */
 	compat_lltx(dev);
 	netif_carrier_off(dev);
 
@@ -357,7 +357,7 @@ static int zvnic_attach(struct net_device *dev, struct zswitch_port *port,
 
 static void zvnic_wake(struct net_device *dev, u32 txqs);
 
-/* Both ends may be on their way out: then nothing of the guest's is in use any more. */
+/* Both ends may be untied already: then the guest's end is not in use any more. */
 static void zvnic_detach(struct net_device *dev)
 {
 	struct zvnic *guest = zvnic_guest(dev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zvnic: what its files share.  See vnic.c for the way of a frame and for who may hold
- * what when a vNIC goes.
+ * zvnic: declarations shared by its files.  See vnic.c for the path of a frame and for the
+ * references that may be left when a vNIC is removed.
  */
 #ifndef _NET_ZVNIC_ZVNIC_H
 #define _NET_ZVNIC_ZVNIC_H
@@ -14,14 +14,14 @@
 /**
  * struct zvnic - one end, private part of its net_device
  * @dev:	the device
- * @peer:	the other end; NULL before it is made and once both go
- * @guest:	this is the guest's end, and what follows is used
- * @port:	of the switch that the other end is below, or NULL
+ * @peer:	the other end; NULL before it is created and once both are removed
+ * @guest:	this is the guest's end, which uses the members below
+ * @port:	the other end's port in its switch, or NULL
  * @napi:	takes frames from the switch
- * @rate:	bits per second that it takes, or 0; read by NAPI, written under RTNL
- * @next:	when the rate allows the next frame, ns; NAPI's
- * @held:	frames have waited for that; NAPI's
- * @pace:	wakes NAPI at @next
+ * @rate:	limit in bits per second, or 0; read by NAPI, written under RTNL
+ * @next:	time in ns when the rate allows the next frame; used by NAPI only
+ * @held:	a frame has had to wait for @next; used by NAPI only
+ * @pace:	schedules NAPI at @next
  */
 struct zvnic {
 	struct net_device		*dev;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zvtap: what its files share.  tap_dev.c has the way of a frame, tap_queue.c the rings,
- * and who may hold what when one is closed.
+ * zvtap: declarations shared by its files.  tap_dev.c has the path of a frame, tap_queue.c the
+ * rings, and the references that may be left when a queue is closed.
  *
  * Calls run downwards only: tap_link (netlink, device nodes), tap_dev (network device),
  * tap_queue (open descriptors, their rings and credit).
@@ -14,25 +14,25 @@
 #include <net/zswitch.h>
 
 /*
- * vhost takes up to 64 frames off a ring before it looks at the guest, and puts those
- * back that it did not deliver when it is stopped: then there must be room for them.
+ * vhost takes up to 64 frames off a ring before it looks at the guest.  When it is stopped it
+ * puts back those that it did not deliver, and there must be room for them.
  */
 #define ZVTAP_BATCH	64
 
-/* Frames a ring has room for: enough for vhost to work on a batch while the next waits */
+/* Ring size in frames: enough for vhost to work on a batch while the next one waits */
 #define ZVTAP_RING	(4 * ZVTAP_BATCH)
 #define ZVTAP_RING_MIN	(2 * ZVTAP_BATCH)
 #define ZVTAP_RING_MAX	65536
 
 /**
- * struct zvtap - port of a switch that a virtual machine is behind; of its net_device
+ * struct zvtap - a switch port of a virtual machine, private part of its net_device
  * @dev:	device
- * @tap:	the tap library's, with the queues that are open
- * @node:	in the list of all; RTNL
- * @port:	of the switch, or NULL
+ * @tap:	state of the tap library, with the queues that are open
+ * @node:	in the list of all zvtaps; RTNL
+ * @port:	port of the switch, or NULL
  * @napi:	takes frames from the switch
- * @held:	frames that were taken, for queues that have no room; NAPI's
- * @nobody:	frames wait, and no queue is in use
+ * @held:	frames taken from the switch whose queues have no room; used by NAPI only
+ * @nobody:	no queue is in use, so frames may have to wait
  */
 struct zvtap {
 	struct net_device		*dev;

@@ -91,8 +91,11 @@ found "a firewall there" answer "says nothing" $there
 tc -n "${HOST[last]}" qdisc del dev eth0 ingress
 
 # A host that gave a token is shown it beside each opening: a small packet that gets there.
-head -c 1000000 /dev/zero | in_ns "${HOST[last]}" timeout 20 ndp_cat -l 5001 >"$TMP/sent" &
-wait_for 20 in_ns "${HOST[0]}" sh -c "echo hello | timeout 20 ndp_cat $there 5001 >$TMP/answer"
+head -c 1000000 /dev/zero | in_ns "${HOST[last]}" timeout 200 ndp_cat -v -l 5001 >"$TMP/sent" \
+	2>"$TMP/listen" &
+# A client that begins before the listener may be refused by its data and accepted by its FIN.
+wait_for 20 grep -q listening "$TMP/listen" || die "no listener"
+echo hello | in_ns "${HOST[0]}" timeout 200 ndp_cat "$there" 5001 >"$TMP/answer"
 is "a large answer" "$(stat -c %s "$TMP/answer")" 1000000
 check "which brought a token" [ "$(ndp_stat "${HOST[0]}" CookieIn)" -gt 0 ]
 

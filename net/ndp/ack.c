@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP acknowledgements: those of packets that arrive together leave together.
+ * AF_NDP acknowledgements: packets that arrive together are acknowledged together.
  *
- * Every DATA packet is answered (NDP paper, section 3.2).  A packet of its own for each
- * answer costs as much as the DATA: where the processor is the limit, that is what limits.
- * Packets that one receiving softirq takes in are therefore acknowledged by one ACK, which
- * leaves behind that softirq and names up to 64 of them (struct ndp_acks).
+ * Every DATA packet is answered (NDP paper, section 3.2).  Sending a separate packet for each
+ * answer costs as much as sending DATA, and limits throughput where the processor is the
+ * bottleneck.  Packets received in one softirq are therefore acknowledged by one ACK, which is
+ * sent after that softirq and names up to 64 of them (struct ndp_acks).
  *
- * A packet behind which the peer has nothing (LAST) is mostly a request or an answer, and a
- * FIN asks for one: what the application does upon it leaves soon as DATA or FIN, and carries
- * the ACK (NDP_F_CUM).  One such packet, and a FIN behind it, wait for that, but no longer
- * than NDP_ACK_DELAY, and only if the peer says that nothing waits for the ACK there
- * (NDP_F_LATER).  No pull is owed then that the ACK would tell.  To a peer that has closed
- * (NDP_F_GONE) there is no FIN: the ACK itself tells that we are done (NDP_F_LAST).
+ * A packet that empties the peer's send queue (LAST) usually ends a request or a response, and
+ * a FIN usually makes the application close: its reaction is soon sent as DATA or FIN, and that
+ * packet carries the ACK (NDP_F_CUM).  The ACK of one such packet, and of a FIN after it, is
+ * delayed until then, but by NDP_ACK_DELAY at most, and only if the peer states that nothing
+ * there waits for the ACK (NDP_F_LATER).  No pull is owed then, so the delay withholds none.  A
+ * peer that has closed (NDP_F_GONE) needs no FIN: the ACK reports that we are done (NDP_F_LAST).
  *
- * A packet that was sent again or is marked (ECN), one behind which the peer has nothing
- * (LAST), and a FIN are acknowledged at once, with all that wait; so are those that arrive
- * until the peer's first packet has, whose own ACK alone verifies our address (verify.c).
- * Trimmed packets are NACKed one by one: the sender acts upon each.  A transport without
- * credit is told of each packet by an ACK of its own, which is its clock; or, where the sender
- * says which packets are to be answered (@asks), of those alone, and of what comes beyond a
- * gap, so that the gap is known to be one.
+ * Otherwise a retransmitted or ECN-marked packet, one with LAST, and a FIN are acknowledged at
+ * once, together with all packets whose ACK is delayed.  So is each packet until the peer's
+ * first one has arrived, because only the ACK of that one verifies our address (verify.c).
+ * Trimmed packets are NACKed one by one, because the sender acts upon each NACK.  With a
+ * transport without credit each packet gets an ACK of its own, which clocks the sender; or, if
+ * the sender selects the packets to be answered (@asks), only those get one, and packets that
+ * arrive beyond a gap, so that the sender learns of the gap.
  *
  * Non-goals: ACKs delayed until there are several.
  */
@@ -30,13 +30,13 @@
 /* Packets that a struct ndp_acks can name. */
 #define NDP_ACKS_MAX	64
 
-/* CRC of what an ACK says behind its header, as it stands on the wire. */
+/* CRC of the struct ndp_acks behind an ACK's header, as on the wire. */
 static __be32 ndp_acks_crc(const struct ndp_acks *acks)
 {
 	return htonl(~crc32c(~0U, acks, offsetof(struct ndp_acks, crc)));
 }
 
-/* Can one ACK name @psn as well as those that wait? */
+/* Can one ACK name @psn together with the packets whose ACK is delayed? */
 static bool ndp_ack_fits(const struct ndp_sock *np, u32 psn)
 {
 	s32 off = psn - np->ack_first;
@@ -58,14 +58,14 @@ static void ndp_ack_add(struct ndp_sock *np, u32 psn)
 	np->ack_map |= 1ULL << (psn - np->ack_first);
 }
 
-/* No ACK waits any more. */
+/* Forget the delayed ACK. */
 static void ndp_ack_forget(struct ndp_sock *np)
 {
 	np->ack_map = 0;
 	np->ack_at = 0;
 }
 
-/* Send the ACK of @psn, and with it those that wait.  @psn is one of them. */
+/* Send one ACK for @psn and all other packets in the map, which has @psn already. */
 static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 {
 	struct ndp_acks acks = {
@@ -80,7 +80,7 @@ static void ndp_ack_send(struct ndp_sock *np, u32 psn, u16 path, u8 flags)
 }
 
 /**
- * ndp_ack_flush - send the ACK that waits, if there is one
+ * ndp_ack_flush - send the delayed ACK, if there is one
  * @np:		connection
  *
  * Context: np->lock held, softirqs off.
@@ -94,15 +94,14 @@ void ndp_ack_flush(struct ndp_sock *np)
 }
 
 /**
- * ndp_ack_ends - the application closes: is the ACK that waits all that the peer needs?
+ * ndp_ack_ends - on close, send the delayed ACK instead of a FIN if the peer needs no more
  * @np:		connection, all of whose data has been read
  *
- * The peer has closed before, so that our FIN would tell nobody anything.  It has its own
- * FIN to send again and nothing else, for as long as this ACK does not arrive; our
- * tombstone answers that.
+ * The peer has closed before, so that no process there waits for our FIN.  Until this ACK
+ * arrives the peer retransmits its own FIN and nothing else; our tombstone answers that.
  *
  * Context: np->lock held, softirqs off; the caller has a reference.
- * Return: yes; it was sent, and the connection has ended.
+ * Return: true if the ACK was sent and the connection has ended.
  */
 bool ndp_ack_ends(struct ndp_sock *np)
 {
@@ -116,12 +115,12 @@ bool ndp_ack_ends(struct ndp_sock *np)
 }
 
 /**
- * ndp_ack_ride - DATA or FIN is about to leave: it carries the ACK that waits for it
+ * ndp_ack_ride - let a DATA or FIN packet that is about to be sent carry the delayed ACK
  * @np:		connection
  * @nh:		header of that packet, complete
  *
  * Context: np->lock held, softirqs off.
- * Return: it does; ndp_ack_rode() once it has left.
+ * Return: true if it carries one; call ndp_ack_rode() once the packet was sent.
  */
 bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh)
 {
@@ -133,7 +132,7 @@ bool ndp_ack_ride(const struct ndp_sock *np, struct ndphdr *nh)
 }
 
 /**
- * ndp_ack_rode - what carries the ACK has left
+ * ndp_ack_rode - the packet that carries the delayed ACK was sent
  * @np:		connection
  *
  * Context: np->lock held, softirqs off.
@@ -154,7 +153,7 @@ static bool ndp_ack_may_wait(const struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /*
- * May it wait for the application's answer?  Once our own FIN is sent nothing follows that
+ * May the ACK wait for the application's response?  After our own FIN no packet follows that
  * could carry the ACK.
  */
 static bool ndp_ack_may_ride(const struct ndp_sock *np, const struct ndphdr *nh)
@@ -169,8 +168,8 @@ static bool ndp_ack_may_ride(const struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /*
- * Does the sender not ask for an answer?  It needs that to its first packet, whatever it says,
- * and those to what came beyond a gap or has filled one.
+ * Can the sender do without an ACK of this packet?  It always needs that of its first packet,
+ * and those of packets that arrived beyond a gap or filled one.
  */
 static bool ndp_ack_unasked(const struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -184,7 +183,7 @@ static bool ndp_ack_unasked(const struct ndp_sock *np, const struct ndphdr *nh)
  * ndp_ack - acknowledge a packet that has arrived whole
  * @np:		connection
  * @nh:		its header
- * @flags:	NDP_F_RTX, NDP_F_ECE or 0
+ * @flags:	NDP_F_RTX, NDP_F_AGAIN, NDP_F_ECE or 0
  *
  * Context: np->lock held, softirq; the caller has a reference, and calls ndp_output().
  */
@@ -211,21 +210,21 @@ void ndp_ack(struct ndp_sock *np, const struct ndphdr *nh, u8 flags)
 		np->ack_at = np->ack_at ?: ndp_now(np) + NDP_ACK_DELAY;
 		return;
 	}
-	/* There are several: they wait for nobody's answer. */
+	/* The ACK is sent after this softirq, and no longer waits for the application. */
 	np->ack_at = 0;
 	ndp_tasklet_schedule(np);
 }
 
 /**
- * ndp_rcv_acks - an ACK names packets behind its header
+ * ndp_rcv_acks - read which packets an ACK names behind its header
  * @np:		connection
  * @skb:	ACK with NDP_F_ACKS
- * @first:	where the PSN of the lowest bit goes
+ * @first:	set to the PSN of the lowest bit
  *
- * An unverified peer could guess one number and hit many packets: it is not believed.
+ * An unverified peer could acknowledge many packets by one guessed PSN: its map is ignored.
  *
  * Context: np->lock held.
- * Return: a bit for each PSN from @first on, or 0 if there are none to be believed.
+ * Return: a bit for each PSN from @first on, or 0 if there is no map to be trusted.
  */
 u64 ndp_rcv_acks(struct ndp_sock *np, const struct sk_buff *skb, u32 *first)
 {

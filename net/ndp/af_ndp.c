@@ -7,12 +7,12 @@
  *   M. Wojcik: Re-architecting datacenter networks and stacks for low latency
  *   and high performance.  SIGCOMM 2017.
  *
- * This file is the socket family and the module: the calls that make, name, listen on
- * and end a socket.  connect.c connects one, stream.c and message.c read and write,
- * output.c and input.c are the two sides of the protocol, credit.c and grant.c those of
- * its pulls.
- * Documentation/af_ndp.md is the manual, Documentation/architecture.md says what stands
- * on what, include/net/ndp_wire.h is the wire format.
+ * This file is the socket family and the module: the calls that create, name, listen on,
+ * shut down and close a socket.  connect.c connects one, stream.c and message.c read and
+ * write, output.c and input.c are the two sides of the protocol, credit.c and grant.c the
+ * two sides of its pulls.
+ * Documentation/af_ndp.md is the manual, Documentation/architecture.md describes the
+ * layers, include/net/ndp_wire.h is the wire format.
  *
  * Non-goals: out-of-band data and zero-copy sending.
  */
@@ -476,10 +476,10 @@ err_paths:
 }
 
 /*
- * No AF_NDP socket is left, they hold the namespace.  The UDP sockets go first.
- * When their release returns none is found any more, but a packet that had found
- * one may still be in ndp_rcv(): the grace period between pre_exit and exit is
- * for those.
+ * No AF_NDP socket is left, because each holds the namespace.  The UDP sockets are
+ * released first.  After that no packet finds them any more, but a packet that found
+ * one before may still be in ndp_rcv(): the grace period between pre_exit and exit
+ * waits for such packets.
  */
 static void __net_exit ndp_net_pre_exit(struct net *net)
 {
@@ -492,7 +492,7 @@ static void __net_exit ndp_net_exit(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
 
-	/* Who has a file of it open may write until this returns. */
+	/* A process that has a sysctl file open may write to it until this returns. */
 	ndp_sysctl_net_exit(net);
 	ndp_tomb_net_exit(nn);
 	ndp_transport_net_exit(nn);
@@ -570,8 +570,8 @@ err_table:
 }
 
 /*
- * Every socket holds the module, so none is left.  Grace periods that free
- * the last of them, and tombstones, end in the barriers.
+ * Every socket holds the module, so none is left.  rcu_barrier() waits for the
+ * RCU callbacks that free the last sockets and tombstones.
  */
 static void __exit ndp_exit(void)
 {

@@ -3,17 +3,17 @@
  * AF_NDP receiving: control packets, most of them answers to what we sent (NDP paper,
  * section 3.2).
  *
- * An ACK ends a packet's life, a NACK has it wait for a pull, and each tells how far the
- * peer's pull counter and window are.  A PULL acknowledges all below its number as well.
- * A header that a switch returned is an answer too (section 3.2.4).
+ * An ACK completes a packet, a NACK makes it wait for a pull, and both report the peer's
+ * pull counter and window.  A PULL also acknowledges all packets below its PSN.  A header
+ * that a switch returned is an answer too (section 3.2.4).
  *
- * Non-goals: what leaves upon it (output.c).
+ * Non-goals: what is sent in response (output.c).
  */
 #include "transport.h"
 
 /*
- * Headers of a packet that come back in a row before it waits for its timeout; 4 bits.
- * In an incast some come back twice or thrice.
+ * How often in a row a packet's header may be returned before the packet waits for its
+ * timeout; 4 bits.  In an incast some headers are returned two or three times.
  */
 #define NDP_BOUNCES_MAX		8
 
@@ -27,8 +27,8 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 	np->rto_from = ndp_now(np);
 	np->tail_probes = 0;
 	/*
-	 * Only an answer ends the PROBEs' backoff, credit does not: a peer that pulls and then
-	 * refuses is asked less and less often.
+	 * Only an ACK ends the backoff of PROBEs, credit does not: a peer that pulls packets
+	 * and then refuses them is probed less and less often.
 	 */
 	np->stalled_since = 0;
 	np->probe_ns = max(NDP_PROBE_MIN, ndp_rto_base(np));
@@ -42,8 +42,9 @@ static void ndp_ack_packet(struct ndp_sock *np, struct sk_buff *skb,
 }
 
 /*
- * All that we sent is acknowledged, our FIN included, and so is the peer's.  An acceptor
- * may have been told before that was so: tell it that we are done, for its tombstone's sake.
+ * Once our FIN is acknowledged and the peer's has arrived, the initiator sends one more ACK:
+ * its earlier ACK of the peer's FIN may have had no LAST, which shortens the acceptor's
+ * tombstone.
  */
 static void ndp_tell_done(struct ndp_sock *np)
 {
@@ -71,8 +72,8 @@ static void ndp_acked(struct ndp_sock *np, bool was_done)
 }
 
 /*
- * A number acknowledges all packets below it.  That of an unverified peer could be a
- * guess that hits many packets, and is ignored.
+ * A cumulative PSN acknowledges all packets below it.  That of an unverified peer could be
+ * a guess that acknowledges many packets, and is ignored.
  */
 static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 {
@@ -87,7 +88,7 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 
 		if (!psn_before(ndp_tx_cb(skb)->psn, psn))
 			break;
-		/* Of several transmissions any may have arrived. */
+		/* Of several transmissions any may have arrived, so that the path is unknown. */
 		if (!ndp_tx_cb(skb)->rtx)
 			ndp_path_good(np, ndp_tx_cb(skb)->path);
 		ndp_ack_packet(np, skb, true);
@@ -95,11 +96,11 @@ static void ndp_rcv_cumulative(struct ndp_sock *np, u32 psn)
 }
 
 /**
- * ndp_rcv_riding - DATA or FIN carries an ACK
+ * ndp_rcv_riding - receive the ACK that a DATA or FIN packet carries
  * @np:		connection
- * @nh:		its header, with NDP_F_CUM
+ * @nh:		header of that packet, with NDP_F_CUM
  *
- * It is that of the packet below the number, and of all before it.
+ * The ACK is that of the packet right below the cumulative PSN, and of all before it.
  *
  * Context: np->lock held, softirq; the caller has a reference.  May end the connection.
  */
@@ -125,13 +126,13 @@ void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh)
 		return;
 	np->counters.acks_in++;
 	NDP_CONN_INC(np, ACK_RODE_IN);
-	/* The peer's FIN is about to be taken, and its own ACK tells that we are done. */
+	/* A FIN of the peer is about to be queued, and its own ACK reports that we are done. */
 	ndp_acked(np, done || ndp_hdr_type(nh) == NDP_FIN);
 }
 
 /*
- * The other packets that an ACK names.  It has no path of theirs: a packet that was sent again
- * may have been acknowledged on any of its paths.
+ * Receive the other packets that an ACK names.  The ACK does not carry their paths: a
+ * retransmitted packet may have arrived by any of those that it took.
  */
 static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 {
@@ -142,7 +143,7 @@ static void ndp_rcv_joined(struct ndp_sock *np, const struct sk_buff *ack)
 
 	for (map = ndp_rcv_acks(np, ack, &first); map; map &= map - 1) {
 		psn = first + __ffs64(map);
-		/* Most often they follow one another. */
+		/* The PSNs are usually consecutive. */
 		if (next && ndp_tx_cb(rb_to_skb(next))->psn == psn)
 			skb = rb_to_skb(next);
 		else
@@ -228,7 +229,7 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 	}
 	cb = ndp_tx_cb(skb);
 	ndp_order_answered(np, cb->sent_at);
-	/* What a transport did not take tells nothing of the path. */
+	/* A NACK says nothing about the path where the transport may have refused the packet. */
 	if (!np->tp->takes)
 		ndp_path_trimmed(np, cb->path);
 	if (!np->stalled_since)
@@ -241,13 +242,13 @@ static void ndp_rcv_nack(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /**
- * ndp_rcv_bounced - a header came back because a header queue was full
+ * ndp_rcv_bounced - a header was returned because a header queue was full
  * @np:		connection
- * @nh:		its header
+ * @nh:		that header
  *
- * Section 3.2.4.  The transport says whether the packet is sent again or waits.  One that
- * comes back time after time waits for its timeout: the queue that it found full is not
- * asked each round trip.
+ * Section 3.2.4.  The transport decides whether the packet is sent again or waits.  A packet
+ * whose header is returned time after time waits for its timeout, so that the full queue is
+ * not tried each round trip.
  *
  * Context: np->lock held; the caller calls ndp_output().
  */
@@ -279,8 +280,8 @@ void ndp_rcv_bounced(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /*
- * The peer kept nothing of the packet that it asks a cookie for: it goes again once there
- * is a connection.  What is sent behind our cookie finds one.
+ * The peer did not keep the packet for which it asks a cookie, so the packet is sent again
+ * once the connection is open.  Packets sent after our cookie find it open.
  */
 static void ndp_rcv_refused(struct ndp_sock *np, u32 psn)
 {
@@ -308,8 +309,8 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /*
- * The peer has data and no leave to send it.  If there is no room wake the reader, to take
- * a part of a message, or less than it waits for.
+ * The peer has data and may not send it.  If there is no room, wake the reader, so that it
+ * takes a part of a message, or less than SO_RCVLOWAT.
  */
 static void ndp_rcv_probe(struct ndp_sock *np)
 {
@@ -336,7 +337,7 @@ static void ndp_rcv_proof(struct ndp_sock *np, const struct ndphdr *nh)
 	if (!ndp_cookie_good(nn, &np->entry.key, nh))
 		return;
 	ndp_verified(np, ndp_is_unverified(np) || np->by_cookie);
-	/* The packets that were refused without the cookie are asked for now. */
+	/* Ask now for the packets that were refused without the cookie. */
 	ndp_tp_more(np, false);
 }
 
@@ -364,7 +365,7 @@ static void ndp_rcv_rst(struct ndp_sock *np, const struct ndphdr *nh)
 {
 	int err = ECONNRESET;
 
-	/* Report a reset with TCP's errors: EPIPE if the peer's FIN came before it. */
+	/* Report a reset with TCP's errors: EPIPE if the peer's FIN arrived before it. */
 	if (ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
 		err = ntohl(nh->reason) == NDP_REASON_TRANSPORT ? EPROTONOSUPPORT :
 								  ECONNREFUSED;

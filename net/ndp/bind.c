@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP ports: who owns which, and who listens.
+ * AF_NDP ports: which socket owns which port, and which sockets listen.
  *
  * NDP ports are a space of their own.  Connections are told apart by their
  * random id, so an active connection needs no port to itself: bind() refuses
- * what TCP's would refuse, while a port chosen by the kernel may be shared with
- * others so chosen when most are taken.  Accepted connections own no port.  Streams
- * and messages have a space each, as if they were two protocols.
+ * what TCP's bind() would refuse, but when most ports are taken, a port chosen by
+ * the kernel may be one that other sockets got without bind().  Accepted connections
+ * own no port.  Stream and message sockets have a port space each, as if they were
+ * two protocols.
  */
 #include <linux/jhash.h>
 #include <net/ip.h>
@@ -19,8 +20,8 @@ static unsigned int ndp_bind_bucket(u16 port)
 }
 
 /*
- * Listeners are found by port and address: who listens at many addresses of one port makes no
- * chain that all openings would walk.
+ * Listeners are hashed by port and address, so that listeners at many addresses of one port
+ * make no chain that all openings would walk.
  */
 static struct hlist_head *ndp_listen_bucket(struct ndp_net *nn, u16 port,
 					    const struct in6_addr *at)
@@ -53,7 +54,7 @@ struct in6_addr ndp_bound_addr(const struct sock *sk)
 	return addr;
 }
 
-/* Where a listener is found: any address of IPv4 alone (::ffff:0.0.0.0) stands with all others. */
+/* Address by which a listener is hashed: the IPv4 wildcard (::ffff:0.0.0.0) is hashed as ::. */
 static struct in6_addr ndp_listen_addr(const struct sock *sk)
 {
 	struct in6_addr at = ndp_bound_addr(sk);
@@ -61,7 +62,7 @@ static struct in6_addr ndp_listen_addr(const struct sock *sk)
 	return ndp_is_ip4(&at) && !at.s6_addr32[3] ? in6addr_any : at;
 }
 
-/* Is a listener of IPv4 alone? */
+/* Does a listener accept IPv4 only? */
 static bool ndp_listens_ip4(const struct sock *sk)
 {
 	return sk->sk_family == AF_INET || ndp_is_ip4(&sk->sk_v6_rcv_saddr);
@@ -125,9 +126,9 @@ static bool ndp_bind_allowed(struct ndp_net *nn, const struct sock *sk,
 }
 
 /*
- * Have a port if that is allowed.
- * @share:	also one that was chosen for others by the kernel
- * @autobound:	nobody asked for one
+ * Take a port if that is allowed.
+ * @share:	also a port that other sockets got without bind()
+ * @autobound:	this socket gets it without bind()
  */
 static bool ndp_bind_try(struct sock *sk, u16 port, bool share, bool autobound)
 {
@@ -148,16 +149,16 @@ static bool ndp_bind_try(struct sock *sk, u16 port, bool share, bool autobound)
 	return ok;
 }
 
-/* So many ports are tried before others' are shared. */
+/* Ports to try before sharing those of other sockets. */
 #define NDP_BIND_PROBES		64
 
 /*
- * From one port of the range to the next that is tried: a prime number above all
- * ports, so that no port is tried twice and all are in the end.
+ * Step from one port of the range to the next to try: a prime number above all
+ * ports, so that no port is tried twice and in the end all were tried.
  */
 #define NDP_BIND_STEP		104729
 
-/* Try at most @probes ports, from one at random on. */
+/* Try at most @probes ports, starting with a random one. */
 static bool ndp_bind_search(struct sock *sk, u32 probes, bool share,
 			    bool autobound)
 {
@@ -178,9 +179,9 @@ static bool ndp_bind_search(struct sock *sk, u32 probes, bool share,
 }
 
 /*
- * A few at random.  Where they are all taken, many are, and sharing is tried; what
- * is left of the range only when that finds none either.  The lock is held for one
- * port at a time.
+ * Try a few ports from a random one on.  If all of them are taken, many others probably are,
+ * and a few are tried with sharing; the whole range is searched only if that fails too.
+ * The lock is held for one port at a time.
  */
 static bool ndp_bind_any(struct sock *sk, bool autobound)
 {
@@ -252,7 +253,7 @@ static bool ndp_listen_conflict(struct ndp_net *nn, const struct sock *sk)
 }
 
 /*
- * Join those that listen at the same place; the group spreads the openings.
+ * Join the listeners at the same address and port; the group spreads the openings.
  * Context: bind_lock held.
  */
 static int ndp_listen_group(struct ndp_net *nn, struct sock *sk)
@@ -308,7 +309,8 @@ int ndp_listen_add(struct sock *sk)
  * ndp_listen_del - undo ndp_listen_add()
  * @sk:		socket
  *
- * Lookups may return it for another grace period; its state tells them.
+ * Lookups may return the socket for another grace period; its state shows that it no
+ * longer listens.
  */
 void ndp_listen_del(struct sock *sk)
 {
@@ -322,8 +324,8 @@ void ndp_listen_del(struct sock *sk)
 }
 
 /*
- * How well a listener fits an opening, 0: not at all; as TCP ranks them.  Of two that
- * are bound to any address the one of IPv4 has what comes by IPv4.
+ * How well a listener fits an opening, 0: not at all; as TCP ranks listeners.  Of two
+ * that are bound to any address the IPv4 one gets the openings that arrive by IPv4.
  */
 static int ndp_listen_score(const struct sock *sk, const struct sk_buff *skb,
 			    const struct ndphdr *nh, const struct in6_addr *to)
@@ -360,7 +362,7 @@ static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
 
 /*
  * Context: RCU read side.
- * Return: the one of those bound to @at that fits best, if it does better than @most; or NULL.
+ * Return: the listener bound to @at that fits best, if its score is above @most; or NULL.
  */
 static struct sock *ndp_listen_best(struct ndp_net *nn, const struct sk_buff *skb,
 				    const struct in6_addr *at, const struct in6_addr *to, int *most)
@@ -385,7 +387,7 @@ static struct sock *ndp_listen_best(struct ndp_net *nn, const struct sk_buff *sk
  * @net:	namespace
  * @skb:	opening, transport header at UDP, NDP header behind
  *
- * A listener bound to the address wins over one bound to any.
+ * A listener bound to the address wins over one bound to any address.
  *
  * Context: RCU read side.
  * Return: listener with a reference, or NULL.
@@ -399,7 +401,7 @@ struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb)
 
 	ndp_skb_addrs(skb, &from, &to);
 	best = ndp_listen_best(nn, skb, &to, &to, &most);
-	/* One that is bound to a device wins over one that is bound to an address. */
+	/* A listener bound to a device wins over one bound to an address. */
 	any = ndp_listen_best(nn, skb, &in6addr_any, &to, &most);
 	best = any ?: best;
 	if (best && best->sk_reuseport) {

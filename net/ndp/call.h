@@ -21,9 +21,9 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 
 /**
  * struct ndp_queued - bytes that wait in a connection's queues
- * @in:		can be read, or wait behind a part of another message
- * @out:	were written, and are not acknowledged
- * @unsent:	of these, were not sent yet
+ * @in:		received bytes that can be read, or wait behind a part of another message
+ * @out:	bytes that were written, and are not acknowledged
+ * @unsent:	part of @out that was not sent yet
  */
 struct ndp_queued {
 	u32	in;

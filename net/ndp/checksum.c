@@ -3,11 +3,11 @@
  * AF_NDP checksums: that of the NDP header, which covers the addresses too, and the
  * CRC-32C of payloads (Documentation/wire-format.md).
  *
- * Each packet has both made at one end and tried at the other, most often of a header and of
- * one page fragment: neither csum_partial(), which is for long buffers, nor skb_seq_read(),
- * which is for any skb, costs as little there.
+ * Both are computed for each packet at one end and verified at the other, usually over a
+ * header and one page fragment.  csum_partial(), made for long buffers, and skb_seq_read(),
+ * made for any skb, cost more there.
  *
- * Non-goals: what is offloaded to devices.  None of them knows either.
+ * Non-goals: offload to devices, none of which supports either checksum.
  */
 #include <linux/crc32c.h>
 #include <linux/highmem.h>
@@ -15,7 +15,7 @@
 #include <net/checksum.h>
 #include "ip.h"
 
-/* Of 16 bytes: no loop, as each packet has four of these at each end. */
+/* Sum of 16 bytes, without a loop: each packet needs four of these sums at each end. */
 static u64 ndp_sum16(const void *data)
 {
 	const u32 *word = data;
@@ -29,9 +29,9 @@ static u64 ndp_sum16(const void *data)
  * @saddr:	source address
  * @daddr:	destination address
  *
- * What maps an address of IPv4, ffff, adds nothing to a one's complement sum.
+ * The ffff of an IPv4-mapped address adds nothing to a one's complement sum.
  *
- * Return: 0 if @nh has the right one, or what it must be if that is 0.
+ * Return: 0 if @nh's checksum is right; if that field is 0, the checksum to put there.
  */
 __sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
 			const struct in6_addr *daddr)
@@ -40,7 +40,7 @@ __sum16 ndp_ip_checksum(const struct ndphdr *nh, const struct in6_addr *saddr,
 
 	BUILD_BUG_ON(sizeof(*nh) != 32);
 	sum += ndp_sum16(saddr) + ndp_sum16(daddr);
-	/* The sum of 16 words has 36 bits; what is over 32 is added twice, the second time a 1. */
+	/* The sum of 16 words has 36 bits: fold the upper ones in, then the carry of that. */
 	sum = (u32)sum + (sum >> 32);
 	return csum_fold((__force __wsum)((u32)sum + (u32)(sum >> 32)));
 }
@@ -51,7 +51,7 @@ static u32 ndp_frag_crc(u32 crc, const skb_frag_t *frag, u32 off, u32 len)
 	struct page *page;
 	void *data;
 
-	/* Memory of a device has no page and cannot be read: the CRC will be another. */
+	/* Device memory has no page and cannot be read: the CRC will not match. */
 	if (!skb_frag_page(frag))
 		return crc;
 	skb_frag_foreach_page(frag, skb_frag_off(frag) + off, len, page, page_off, page_len, done) {
@@ -62,7 +62,7 @@ static u32 ndp_frag_crc(u32 crc, const skb_frag_t *frag, u32 off, u32 len)
 	return crc;
 }
 
-/* Of any skb: pieces of a packet that IP has put together are a list. */
+/* CRC of any skb, also of one with a frag list, such as a packet that IP reassembled. */
 static u32 ndp_skb_crc_any(struct sk_buff *skb, u32 off, u32 len)
 {
 	struct skb_seq_state st;
@@ -71,7 +71,7 @@ static u32 ndp_skb_crc_any(struct sk_buff *skb, u32 off, u32 len)
 
 	skb_prepare_seq_read(skb, off, off + len, &st);
 	while ((n = skb_seq_read(consumed, &data, &st))) {
-		/* The last block is not cut to what was asked for. */
+		/* The last block may extend beyond the range asked for. */
 		n = min(n, len - consumed);
 		crc = crc32c(crc, data, n);
 		consumed += n;
@@ -79,7 +79,7 @@ static u32 ndp_skb_crc_any(struct sk_buff *skb, u32 off, u32 len)
 	return crc;
 }
 
-/* Of one whose data is its head and page fragments. */
+/* CRC of an skb whose data is in its head and page fragments. */
 static u32 ndp_skb_crc_pages(const struct sk_buff *skb, int off, int len)
 {
 	const skb_frag_t *frag = skb_shinfo(skb)->frags;
@@ -107,10 +107,10 @@ static u32 ndp_skb_crc_pages(const struct sk_buff *skb, int off, int len)
 /**
  * ndp_skb_crc - CRC-32C of a part of an skb
  * @skb:	skb, linear or not
- * @off:	where
- * @len:	how much
+ * @off:	where the part begins, bytes
+ * @len:	its length, bytes
  *
- * Return: CRC as it stands on the wire, in host order.
+ * Return: CRC as it is on the wire, in host byte order.
  */
 u32 ndp_skb_crc(struct sk_buff *skb, int off, int len)
 {

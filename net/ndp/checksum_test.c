@@ -12,7 +12,7 @@
 
 static void ndp_checksum_test_frag(struct kunit *test, struct sk_buff *skb)
 {
-	/* Of two pages, of which the fragment has a part of each. */
+	/* Allocate two pages, of which the fragment has a part of each. */
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_COMP, 1);
 	u32 off = PAGE_SIZE - 1000;
 
@@ -33,7 +33,7 @@ static struct sk_buff *ndp_checksum_test_skb(struct kunit *test, int frags)
 	return skb;
 }
 
-/* All parts that begin and end near a border of pieces. */
+/* Check all parts that begin and end near a border of the head or a fragment. */
 static void ndp_checksum_test_parts(struct kunit *test, struct sk_buff *skb)
 {
 	static const int borders[] = {
@@ -74,7 +74,7 @@ static void ndp_checksum_test_pages(struct kunit *test)
 	struct sk_buff *skb = ndp_checksum_test_skb(test, NDP_CHECKSUM_TEST_PAGES);
 
 	ndp_checksum_test_parts(test, skb);
-	/* As the queue's copy: no head. */
+	/* Like the send queue's copy: no data in the head. */
 	skb_pull(skb, NDP_CHECKSUM_TEST_HEAD);
 	ndp_checksum_test_parts(test, skb);
 	kfree_skb(skb);
@@ -93,7 +93,7 @@ static void ndp_checksum_test_list(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* A header that promises more than there is has some CRC, and reads nothing beyond. */
+/* A length beyond the end of the skb gives some CRC, and nothing is read beyond the end. */
 static void ndp_checksum_test_short(struct kunit *test)
 {
 	struct sk_buff *skb = ndp_checksum_test_skb(test, NDP_CHECKSUM_TEST_PAGES);
@@ -103,7 +103,7 @@ static void ndp_checksum_test_short(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* What the sum of a header must be makes it right, whatever bit is another. */
+/* The computed checksum makes a header valid, and one flipped bit makes it invalid. */
 static void ndp_checksum_test_header(struct kunit *test)
 {
 	struct in6_addr saddr, daddr;
@@ -115,7 +115,7 @@ static void ndp_checksum_test_header(struct kunit *test)
 		get_random_bytes(&nh, sizeof(nh));
 		get_random_bytes(&saddr, sizeof(saddr));
 		get_random_bytes(&daddr, sizeof(daddr));
-		/* Carries all the way. */
+		/* All ones, so that carries propagate through all words. */
 		if (i % 4 == 1)
 			memset(&nh, 0xff, sizeof(nh));
 		if (i % 4 == 2)

@@ -6,10 +6,11 @@
  * listener's accept queue, (2) the table while hashed, (3) its timer while
  * pending, (4) its pull queue while queued, (5) packets in the local qdisc,
  * through sk_wmem_alloc, and their tasklet, (6) a receive in progress.  The
- * table's reference goes first, under the lock, so that no new (6) appears;
- * the timer is cancelled and the pull queue emptied of it there as well.  The
- * rest end by themselves, the last of them frees, after a grace period
- * (SOCK_RCU_FREE) for lookups that still look at the entry.
+ * table's reference is dropped first, under the lock, so that no new (6)
+ * appears; the timer is cancelled and the connection removed from its pull
+ * queue there as well.  The other references end by themselves, and the last
+ * one frees the socket, after a grace period (SOCK_RCU_FREE) for lookups that
+ * still see the entry.
  *
  * Non-goals here: what packets mean (data.c, answer.c).
  */
@@ -20,7 +21,7 @@
 /* Smallest initial window, packets (design: at least 10). */
 #define NDP_IW_MIN		10
 
-/* Packets of one socket that may wait in the local qdisc in any case. */
+/* Least limit on the packets of one socket in the local qdisc. */
 #define NDP_QDISC_MIN		2
 
 /* Tests begin near the wrap of 32-bit counters instead of sending 2^32 packets. */
@@ -29,9 +30,9 @@ module_param_named(start, ndp_start, uint, 0600);
 MODULE_PARM_DESC(start, "for tests: PSNs, pull counters and byte counts of new connections begin here, at both ends (default 0: PSNs at random)");
 
 /*
- * An initiator that never sent a packet needs no tombstone.  No copy can open its end
- * again: where there are many its tombstone is left out, and a peer that asks for it is
- * answered as a stranger.
+ * An initiator that never sent a packet needs no tombstone.  No late copy can reopen an
+ * initiator's end: while there are many tombstones it leaves none, and a peer that still
+ * sends is answered as for an unknown connection.
  */
 static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 {
@@ -41,11 +42,12 @@ static bool ndp_conn_leaves_tomb(const struct ndp_sock *np)
 }
 
 /*
- * Take a connection out of the table for good.
+ * Remove a connection from the table permanently.
  *
- * Leaves a tombstone in its place, or, while there are enough of them and the peer
- * knows that it was open, a used-up cookie; an initiator that sent nothing, or finds
- * many tombstones, nothing.  Drops the table's reference.
+ * A tombstone takes its place.  While the namespace has all the tombstones that it may, a
+ * connection that a cookie opened has its cookie invalidated instead, if the peer knows that
+ * it was open.  An initiator that sent nothing, or finds many tombstones, leaves nothing.
+ * Drops the table's reference.
  *
  * Context: np->lock held; the caller has a reference of its own.
  */
@@ -74,7 +76,7 @@ static void ndp_conn_unhash(struct ndp_sock *np, bool aborted)
 		tomb->rcv_nxt = np->rcv_nxt;
 		tomb->aborted = aborted;
 		ndp_entry_replace(&np->entry, &tomb->entry);
-		/* An initiator's end cannot be opened again, and is not told when to forget. */
+		/* An initiator's end cannot be reopened, and no ACK shortens its tombstone. */
 		ndp_tomb_start(nn, tomb, np->peer_done || !(np->acceptor || aborted));
 	} else {
 		ndp_entry_remove(&np->entry);
@@ -99,8 +101,8 @@ static u32 ndp_initial_window(const struct ndp_sock *np, u64 rate_bps)
 }
 
 /*
- * Packets of one socket that may wait in the local qdisc, as TCP's small queues: a NIC
- * tells of several at once that have left, and must have something to send meanwhile.
+ * Limit on the packets of one socket in the local qdisc, like TCP small queues: a NIC
+ * reports several completions at once, and must have something to send meanwhile.
  */
 static u32 ndp_qdisc_pkts(const struct ndp_sock *np, u64 rate_bps)
 {
@@ -112,7 +114,7 @@ static u32 ndp_qdisc_pkts(const struct ndp_sock *np, u64 rate_bps)
 }
 
 /**
- * ndp_conn_clear - make a socket one that never had a peer
+ * ndp_conn_clear - reset a socket to the state of one that never had a peer
  * @np:		socket, fresh, cloned or with its connection ended and purged
  *
  * Context: nobody else sees @np yet, or its lock is held and a grace period has
@@ -135,7 +137,7 @@ void ndp_conn_clear(struct ndp_sock *np)
 	np->probe_ns = NDP_PROBE_MIN;
 }
 
-/* What the route says: segment size, initial window and least timeout. */
+/* Set what depends on the route: segment size, initial window and least timeout. */
 static int ndp_conn_route(struct ndp_sock *np)
 {
 	struct ndp_path *path = &np->peer->path[0];
@@ -154,12 +156,12 @@ static int ndp_conn_route(struct ndp_sock *np)
 }
 
 /**
- * ndp_conn_setup - peer, segment size, initial window and timeout
+ * ndp_conn_setup - set up a connection's peer, segment size, initial window and timeout
  * @np:		connection whose addresses, ports and connection id are set
  * @gfp:	allocation
  *
  * Context: nobody else sees @np yet, or its lock is held; softirqs off.
- * Return: 0, -ENOMEM, -ENETUNREACH and what routing says.
+ * Return: 0, -ENOMEM, -ENETUNREACH or another error of routing.
  */
 int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 {
@@ -180,7 +182,7 @@ int ndp_conn_setup(struct ndp_sock *np, gfp_t gfp)
 	/* Assume room for one initial window until the peer advertises its window. */
 	np->snd_window = np->iw * np->mss;
 	np->isn = start ?: lower_32_bits(random);
-	/* With the random PSN these are 48 bits that only a receiver of the packet can echo. */
+	/* Mask and random PSN are 48 bits that only a receiver of the packet can echo. */
 	np->path_mask = np->acceptor ? upper_32_bits(random) : 0;
 	np->round_state = random;
 	np->rcv_bytes = start;
@@ -217,7 +219,7 @@ void ndp_conn_established(struct ndp_sock *np)
 /**
  * ndp_conn_abort - end a connection at once
  * @np:		connection
- * @err:	what the application is told (positive errno), 0 for nothing
+ * @err:	error for the application (positive errno), 0 for none
  * @tell:	send the peer a reset
  *
  * Context: np->lock held; the caller has a reference.
@@ -229,7 +231,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 	if (sk->sk_state == TCP_CLOSE)
 		return;
 	if (tell && (np->opened || np->acceptor)) {
-		/* An initiator that was not answered yet takes it for a refusal. */
+		/* Without an ACK before it, an initiator would take the reset for a refusal. */
 		ndp_ack_flush(np);
 		ndp_send_rst(np);
 	}
@@ -248,7 +250,7 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 }
 
 /**
- * ndp_conn_end - a connection is over: ndp_both_finished(), or ndp_ack_ends()
+ * ndp_conn_end - end a connection in order, by ndp_both_finished() or ndp_ack_ends()
  * @np:		connection
  *
  * Context: np->lock held; the caller has a reference.
@@ -267,7 +269,7 @@ void ndp_conn_end(struct ndp_sock *np)
  * ndp_conn_check_done - end a connection that both sides have finished
  * @np:		connection
  *
- * Nobody reads here any more, and the peer has all and sends nothing.
+ * No process has the socket any more, and the peer has received all and sends nothing more.
  *
  * Context: np->lock held; the caller has a reference.
  */
@@ -282,9 +284,9 @@ void ndp_conn_check_done(struct ndp_sock *np)
 }
 
 /*
- * Are there too many orphans, or do they weigh too much?  Half of their number is
- * for those whose peers take what they are sent, and these may hold the namespace's
- * memory for as long as that lasts.
+ * Are there too many orphans, or do they use too much memory?  Half of the limit is
+ * reserved for orphans whose peers still accept data; only those may stay while the
+ * namespace has used up its memory.
  */
 static bool ndp_orphan_excess(const struct ndp_sock *np, bool stalled)
 {
@@ -302,12 +304,12 @@ static bool ndp_orphan_excess(const struct ndp_sock *np, bool stalled)
 }
 
 /**
- * ndp_orphan_limit - end an orphan that is one too many
+ * ndp_orphan_limit - end an orphan that exceeds the limits
  * @np:		connection that no process has
- * @stalled:	its peer takes nothing, or has all
+ * @stalled:	its peer accepts no data, or has received all
  *
  * Context: np->lock held; the caller has a reference.
- * Return: it was, and has ended.
+ * Return: true if it did and was ended.
  */
 bool ndp_orphan_limit(struct ndp_sock *np, bool stalled)
 {
@@ -319,11 +321,11 @@ bool ndp_orphan_limit(struct ndp_sock *np, bool stalled)
 }
 
 /**
- * ndp_conn_orphan - no process has a connection any more
+ * ndp_conn_orphan - a connection becomes an orphan: no process has it any more
  * @np:		connection, not closed
  *
- * It goes on by itself until the peer has all that was written, and has finished
- * as well.
+ * The connection continues by itself until the peer has received all that was written,
+ * and has finished as well.
  *
  * Context: np->lock held; the caller has a reference.
  */
@@ -361,7 +363,7 @@ static void ndp_purge_written(struct ndp_sock *np, struct sk_buff_head *list)
 }
 
 /**
- * ndp_conn_purge_unended - half a message is none: forget what was not ended
+ * ndp_conn_purge_unended - drop an incomplete message that was written with MSG_MORE
  * @np:		connection
  *
  * Context: np->lock held.

@@ -7,30 +7,30 @@
 
 #include "queue.h"
 
-/* The largest initial window, bytes: what 100 Gb/s carry in 170 us. */
+/* The largest initial window, bytes: what a link of 100 Gb/s carries in 170 us. */
 #define NDP_IW_MAX_BYTES	(2 << 20)
 
 /*
- * A buffer takes what the largest initial window weighs as skbs, so that a
- * receiver that reads at line rate never refuses a packet.
+ * A buffer holds the truesize of the largest initial window, so that a receiver
+ * that reads at line rate never refuses a packet.
  */
 #define NDP_BUF_DEFAULT		(2 * NDP_IW_MAX_BYTES)
 
-/* Retransmission timeout. */
+/* Bounds of the retransmission timeout. */
 #define NDP_RTO_MIN		(1 * NDP_MSEC)
 #define NDP_RTO_MAX		(200 * NDP_MSEC)
 
-/* An ACK waits so long for what the application answers (ack.c); well below the least timeout. */
+/* How long an ACK waits for the application's response (ack.c); well below NDP_RTO_MIN. */
 #define NDP_ACK_DELAY		(200 * NDP_USEC)
 
-/* A bare opening leaves after this long if nobody writes or waits. */
+/* A bare opening is sent after this long if no process writes or waits for data. */
 #define NDP_SYN_DELAY		(1 * NDP_MSEC)
 
-/* A sender that has data and no credit asks after this long, doubling. */
+/* A sender that has data and no credit sends a PROBE after this long, doubling. */
 #define NDP_PROBE_MIN		(10 * NDP_MSEC)
 #define NDP_PROBE_MAX		(200 * NDP_MSEC)
 
-/* The peer has all that was written, and knows that it is all. */
+/* The peer has acknowledged all that was written, and our FIN. */
 static inline bool ndp_fin_acked(const struct ndp_sock *np)
 {
 	return np->fin_sent && READ_ONCE(np->snd_una) == np->snd_nxt;
@@ -42,7 +42,7 @@ static inline bool ndp_sync_opening(const struct sock *sk)
 	return ndp_sk(sk)->sync_connect && sk->sk_state == TCP_SYN_SENT;
 }
 
-/* Have ndp_tasklet() run behind this softirq.  Context: np->lock held; a reference. */
+/* Run ndp_tasklet() after this softirq.  Context: np->lock held; the caller has a reference. */
 static inline void ndp_tasklet_schedule(struct ndp_sock *np)
 {
 	if (test_and_set_bit(0, &np->tasklet_queued))
@@ -51,28 +51,28 @@ static inline void ndp_tasklet_schedule(struct ndp_sock *np)
 	tasklet_schedule(&np->tasklet);
 }
 
-/* The peer will send nothing any more: by its FIN, or where it need not send one. */
+/* The peer will send no more data: its FIN has arrived, or it need not send one. */
 static inline bool ndp_peer_finished(const struct ndp_sock *np)
 {
 	return np->rcv_fin || (np->closing && np->peer_done);
 }
 
-/* Both sides have finished, and both know. */
+/* Both sides have finished sending, and both know that. */
 static inline bool ndp_both_finished(const struct ndp_sock *np)
 {
 	return ndp_fin_acked(np) && ndp_peer_finished(np);
 }
 
 /*
- * May an answer be late, or ride?  Then DATA has NDP_F_LATER and NDP_F_CUM where it has
- * NDP_F_BOM and NDP_F_SYNC else.
+ * May an ACK be delayed, or carried by DATA?  If so, the bits that are NDP_F_BOM and
+ * NDP_F_SYNC otherwise are NDP_F_LATER and NDP_F_CUM in DATA.
  */
 static inline bool ndp_has_later(const struct ndp_sock *np)
 {
 	return np->tp->credit || np->tp->asks;
 }
 
-/* Path numbers on the wire, see verify.c. */
+/* Path numbers are masked on the wire, see verify.c. */
 static inline __be16 ndp_path_to_wire(const struct ndp_sock *np, u16 path)
 {
 	return htons(path ^ np->path_mask);
@@ -83,7 +83,7 @@ static inline u16 ndp_path_from_wire(const struct ndp_sock *np, __be16 path)
 	return ntohs(path) ^ np->path_mask;
 }
 
-/* What waited for more may go.  Context: np->lock held. */
+/* Release data held back by MSG_MORE.  Context: np->lock held. */
 static inline void ndp_uncork(struct ndp_sock *np)
 {
 	np->corked = false;
@@ -92,8 +92,8 @@ static inline void ndp_uncork(struct ndp_sock *np)
 }
 
 /*
- * The retransmission timeout in force.  The second is as long as the first, since ports that do
- * not trim often lose one packet twice, and each later one twice as long.
+ * The retransmission timeout in force.  The second timeout in a row is as long as the first, since
+ * ports that do not trim often lose one packet twice; each later one doubles.
  */
 static inline u64 ndp_rto(const struct ndp_sock *np)
 {
@@ -103,7 +103,7 @@ static inline u64 ndp_rto(const struct ndp_sock *np)
 	return min(base << doublings, max(NDP_RTO_MAX, base));
 }
 
-/* When the packet that is taken in has come.  Context: np->lock held, softirq of its arrival. */
+/* When the packet being received arrived.  Context: np->lock held, softirq of its arrival. */
 static inline u64 ndp_now(struct ndp_sock *np)
 {
 	if (!np->now)
@@ -111,7 +111,7 @@ static inline u64 ndp_now(struct ndp_sock *np)
 	return np->now;
 }
 
-/* The peer was heard: timeouts begin to double anew.  Context: np->lock held. */
+/* The peer has answered: reset the timeout's backoff.  Context: np->lock held. */
 static inline void ndp_rto_restart(struct ndp_sock *np)
 {
 	np->backoff = 0;
@@ -134,9 +134,9 @@ void ndp_send_signal(struct ndp_sock *np, u16 kind, u32 value);
 void ndp_send_cookie(struct ndp_sock *np, u64 cookie, u8 flags);
 
 /**
- * struct ndp_rtt - round-trip time as options of a socket tell it, ns
- * @srtt_ns:	smoothed, 0 without a sample
- * @rttvar_ns:	its deviation
+ * struct ndp_rtt - round-trip time as reported by socket options, ns
+ * @srtt_ns:	smoothed RTT, 0 without a sample
+ * @rttvar_ns:	mean deviation of the RTT
  * @rto_ns:	retransmission timeout in force
  */
 struct ndp_rtt {
@@ -176,15 +176,15 @@ bool ndp_keepalive_check(struct ndp_sock *np, u64 now);
 
 /* verify.c */
 
-/* Are its losses found by the order of answers?  What an unverified peer says is no evidence. */
+/* Are losses found by the order of answers?  Those of an unverified peer are no evidence. */
 static inline bool ndp_has_order(const struct ndp_sock *np)
 {
 	return np->tp->overtaken && !ndp_is_unverified(np);
 }
 
 /*
- * From when on a packet in flight waits for its timeout.  Without the order of answers losses are
- * found by each packet's own time.
+ * When the timeout of a packet in flight began to run.  Without loss detection by the order of
+ * answers that is when the packet itself was sent; with it no earlier than the last ACK or timeout.
  */
 static inline u64 ndp_waits_since(const struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
@@ -192,9 +192,9 @@ static inline u64 ndp_waits_since(const struct ndp_sock *np, const struct ndp_tx
 }
 
 /*
- * When it times out, or what the host refused is tried again; ktime_get_ns().  Where not each
- * packet is answered, the peer is asked first (PROBE), and what it does not have was sent long
- * enough ago to be lost.
+ * When a packet times out, or is tried again if the local qdisc refused it; ktime_get_ns().  Where
+ * not each packet is answered (@asks), a PROBE asks the peer first, and a packet that the peer does
+ * not have then was sent long enough ago to be lost.
  */
 static inline u64 ndp_timeout_at(const struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
@@ -229,7 +229,7 @@ static inline bool ndp_must_verify(const struct ndp_sock *np)
 	       ndp_listen_demands_cookie(np->unverified_at);
 }
 
-/* A packet for an unverified peer counts against its limit; data at the NDP header. */
+/* Charge a packet to an unverified peer's amplification limit; skb->data at the NDP header. */
 static inline void ndp_unverified_sent(struct ndp_sock *np,
 				       const struct sk_buff *skb)
 {
@@ -290,10 +290,10 @@ void ndp_rcv_riding(struct ndp_sock *np, const struct ndphdr *nh);
 enum hrtimer_restart ndp_timer(struct hrtimer *t);
 
 /**
- * enum ndp_opening - what an opening shows of its sender's address
+ * enum ndp_opening - what an opening proves about its sender's address
  * @NDP_OPENED_BY_DATA:	nothing
- * @NDP_OPENED_BY_TOKEN: it is the sender's, by a token of an earlier connection
- * @NDP_OPENED_BY_COOKIE: it is, by a cookie of this connection, which is good only once
+ * @NDP_OPENED_BY_TOKEN: the address is the sender's, by a token of an earlier connection
+ * @NDP_OPENED_BY_COOKIE: the same, by a cookie of this connection, which is good only once
  */
 enum ndp_opening {
 	NDP_OPENED_BY_DATA,

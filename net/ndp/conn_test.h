@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * KUnit: a connection that has received all below a number.
+ * KUnit: a connection that has received all packets below a PSN.
  */
 #ifndef _NDP_CONN_TEST_H
 #define _NDP_CONN_TEST_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP connect(), and how a socket is rid of a connection for another.
+ * AF_NDP connect(), and how a socket whose connection has ended is reset for another.
  *
  * connect() returns at once and sends nothing: the first data opens the connection (NDP
  * paper, section 3.2.2).  With NDP_SYNC_CONNECT it sends a bare opening and waits.
@@ -15,7 +15,7 @@
 #include "transport.h"
 
 /**
- * ndp_check_addr - is it an address to connect to?
+ * ndp_check_addr - can a socket connect to an address of this family and length?
  * @sk:		socket
  * @addr:	address
  * @len:	its length
@@ -36,8 +36,8 @@ int ndp_check_addr(const struct sock *sk, const struct sockaddr *addr, int len)
 }
 
 /*
- * A transport that needs a lossless network is refused elsewhere.  The log has that once: any
- * user may ask.
+ * A transport that needs a lossless network is refused on any other.  That is logged only
+ * once, because any user can cause it.
  */
 static int ndp_connect_check(struct sock *sk, const struct dst_entry *dst)
 {
@@ -182,11 +182,11 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
 }
 
 /**
- * ndp_conn_renew - the connection is over: the socket may have another
+ * ndp_conn_renew - prepare a socket whose connection has ended for another one
  * @sk:		socket
  *
- * Nobody finds this one in the table any more; whoever still does ends within the grace
- * period.
+ * The ended connection has left the table; lookups that found it before finish within the
+ * grace period.
  *
  * Context: lock_sock held.
  */
@@ -209,7 +209,7 @@ void ndp_conn_renew(struct sock *sk)
 
 /*
  * NDP_SYNC_CONNECT: wait for the peer's first answer.
- * Return: 0, or an error; @unanswered when there is none yet.
+ * Return: 0, or an error; @unanswered if no answer has arrived yet.
  */
 static int ndp_connect_wait(struct socket *sock, int flags, int unanswered)
 {
@@ -275,7 +275,7 @@ static int ndp_connect_new(struct socket *sock, struct sockaddr *addr, int len,
 	if (sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
 	ndp_conn_renew(sk);
-	/* As TCP: an error of the connection before is not one of this. */
+	/* As in TCP, an error of the previous connection is not one of the new connection. */
 	WRITE_ONCE(sk->sk_err, 0);
 	err = ndp_connect_filter(sk, addr, &len);
 	if (!err)

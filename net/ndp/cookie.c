@@ -2,25 +2,25 @@
 /*
  * AF_NDP cookies: openings that prove the peer's address, at the price of a round trip.
  *
- * A first window may come from a forged address (NDP paper, section 3.2.2, leaves that
- * open).  A listener that demands cookies (verify.c) keeps nothing of it and answers with a
- * number, no larger than what came.  The initiator sends it back, and only that opens
- * the connection; then it sends its first window again.  The number is a time of about
- * 1 ms and a keyed hash (SipHash) of that time and of what tells the connection from
- * others, so that the listener need not remember it.
+ * A first window may have a spoofed source address (NDP paper, section 3.2.2, leaves that
+ * open).  A listener that demands cookies (verify.c) keeps no state for it and answers with
+ * a cookie, in a packet no larger than the one that arrived.  The initiator returns the
+ * cookie, and only that opens the connection; then it sends its first window again.  A
+ * cookie is a number made of a time in units of about 1 ms and a keyed hash (SipHash) of
+ * that time and of the connection's key, so that the listener need not remember it.
  *
- * A namespace that has all the tombstones it may (timewait.c) opens by cookies alone.
- * Such a connection leaves none, unless we abort it: then the peer may not know that it
- * was open, and open it again.  That it cannot be opened by a late copy of one of its
- * cookies is seen to otherwise: for each of 256 classes of connection ids it is kept when
- * the last of them ended, and no cookie made until then is taken any more.  Who is
- * refused without cause gets a new one.  Copies of its first window open nothing, because
- * cookies are asked of all until no copy can be left; the peer answers those that they
- * bring about as one whose connection is open, not as one that opens.
+ * A namespace that has all the tombstones it may (timewait.c) opens connections by cookies
+ * only.  These leave no tombstone, unless we abort them: the peer of an aborted connection
+ * may not know that it was open, and may open it again.  Late copies of their cookies open
+ * nothing: for each of 256 classes of connection ids the time is kept when such a connection
+ * last ended, and cookies made until then are no longer accepted.  An initiator that is
+ * refused without cause gets a new cookie.  Late copies of a first window open nothing
+ * either, because every opening needs a cookie until no copy can be left; the peer returns
+ * the cookies that such copies elicit without SYN, because its connection is open already.
  *
- * A token is the longer-lived kind, bound to an address alone: whoever was challenged once
- * shows it beside its next first window (verify.c).  It opens nothing twice, because
- * connections that it opens leave tombstones as others do.
+ * A token is a longer-lived cookie that is bound to an address alone: an initiator that was
+ * challenged once sends it beside its next first window (verify.c).  A token opens no
+ * connection twice, because connections opened by tokens leave tombstones as others do.
  */
 #include "table.h"
 
@@ -33,7 +33,7 @@ void ndp_cookie_net_init(struct ndp_net *nn)
 	get_random_bytes(&nn->cookie_key, sizeof(nn->cookie_key));
 }
 
-/* The current time in those units, never 0: a floor that was never set is 0. */
+/* The current time in units of 2^20 ns, never 0, which is a cookie floor that was never set. */
 static u64 ndp_cookie_now(void)
 {
 	return (ktime_get_ns() >> 20) + 1;
@@ -62,11 +62,11 @@ static u64 ndp_cookie_value(const struct ndp_net *nn, const struct ndp_key *key,
 }
 
 /**
- * ndp_cookie_make - the number to ask an initiator for
+ * ndp_cookie_make - make the cookie to ask an initiator for
  * @nn:		namespace
- * @key:	of the acceptor's entry
+ * @key:	key of the acceptor's entry
  *
- * Return: the number.
+ * Return: the cookie.
  */
 u64 ndp_cookie_make(const struct ndp_net *nn, const struct ndp_key *key)
 {
@@ -79,12 +79,12 @@ static u32 ndp_cookie_class(const struct ndp_key *key)
 }
 
 /**
- * ndp_cookie_good - is it a number that we asked for?
+ * ndp_cookie_good - is a cookie one that we asked for, and still valid?
  * @nn:		namespace
- * @key:	of the acceptor's entry
+ * @key:	key of the acceptor's entry
  * @nh:		COOKIE of the initiator
  *
- * Return: yes, and it is still good.
+ * Return: yes.
  */
 bool ndp_cookie_good(const struct ndp_net *nn, const struct ndp_key *key,
 		     const struct ndphdr *nh)
@@ -101,8 +101,8 @@ bool ndp_cookie_good(const struct ndp_net *nn, const struct ndp_key *key,
 }
 
 /*
- * Tokens: as cookies, but for any connection of an address and for long.  Their time is
- * counted in units of 2^36 ns, about a minute, and they are good for an hour.
+ * Tokens are like cookies, but for any connection of an address and for longer.  Their time
+ * is counted in units of 2^36 ns, about 69 s, and they are valid for about 69 minutes.
  */
 
 #define NDP_TOKEN_LIFE		60
@@ -128,11 +128,11 @@ static u64 ndp_token_value(const struct ndp_net *nn,
 }
 
 /**
- * ndp_token_make - a number by which an address can be known in later connections
+ * ndp_token_make - make a token that proves an address in later connections
  * @nn:		namespace
  * @initiator:	verified address
  *
- * Return: the number.
+ * Return: the token.
  */
 u64 ndp_token_make(const struct ndp_net *nn, const struct in6_addr *initiator)
 {
@@ -140,13 +140,13 @@ u64 ndp_token_make(const struct ndp_net *nn, const struct in6_addr *initiator)
 }
 
 /**
- * ndp_token_good - is it a token that we gave to this address?
+ * ndp_token_good - is a token one that we gave to this address, and still valid?
  * @nn:		namespace
  * @initiator:	source of the packet
  * @nh:		COOKIE with NDP_F_TOKEN
- * @stale:	set to whether it should be renewed
+ * @stale:	set to whether the token should be renewed
  *
- * Return: yes, and it is still good.
+ * Return: yes.
  */
 bool ndp_token_good(const struct ndp_net *nn, const struct in6_addr *initiator,
 		    const struct ndphdr *nh, bool *stale)
@@ -161,7 +161,7 @@ bool ndp_token_good(const struct ndp_net *nn, const struct in6_addr *initiator,
 }
 
 /**
- * ndp_cookies_only - does nothing open without a cookie in this namespace?
+ * ndp_cookies_only - does every opening in this namespace need a cookie?
  * @nn:		namespace
  *
  * Return: yes.
@@ -172,10 +172,10 @@ bool ndp_cookies_only(const struct ndp_net *nn)
 }
 
 /**
- * ndp_cookie_retire - a connection ends without a tombstone
+ * ndp_cookie_retire - invalidate the cookies of a connection that ends without a tombstone
  * @nn:		namespace
- * @key:	of the acceptor's entry
- * @until:	when no copy of its packets can be left, ktime_get_ns()
+ * @key:	key of the acceptor's entry
+ * @until:	time from which on no copy of its packets can be left, ktime_get_ns()
  *
  * To be called before the connection leaves the table.
  *

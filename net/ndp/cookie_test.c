@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: which cookies are good.
+ * KUnit: which cookies and tokens are valid.
  */
 #include <kunit/test.h>
 #include "cookie.c"
@@ -39,7 +39,7 @@ static u64 ndp_cookie_test_at(struct ndp_cookie_test *t, u64 at)
 	return ndp_cookie_value(t->nn, &t->key, at);
 }
 
-/* Only the one that was given, to the bit, and to whom it was given. */
+/* Only the cookie that was given is valid, to the bit, and only for its own connection. */
 static void ndp_cookie_test_bits(struct kunit *test)
 {
 	struct ndp_cookie_test *t = test->priv;
@@ -68,7 +68,7 @@ static void ndp_cookie_test_bits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
 }
 
-/* None of the future, and none of a time that looks the same in its bits. */
+/* Cookies of the future are invalid, and those of times that are equal modulo 2^16. */
 static void ndp_cookie_test_age(struct kunit *test)
 {
 	struct ndp_cookie_test *t = test->priv;
@@ -80,20 +80,20 @@ static void ndp_cookie_test_age(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, ndp_cookie_test_at(t, 0)));
 }
 
-/* A connection that ended without a tombstone uses up those that were made until then. */
+/* A connection that ended without a tombstone invalidates the cookies made until then. */
 static void ndp_cookie_test_retire(struct kunit *test)
 {
 	struct ndp_cookie_test *t = test->priv;
 	u64 cookie = ndp_cookie_make(t->nn, &t->key);
 	struct ndp_key other = t->key;
 
-	/* Of another class. */
+	/* A connection id of another class. */
 	other.conn_id ^= cpu_to_be64(1);
 	ndp_cookie_retire(t->nn, &other, 0);
 	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, cookie));
 	ndp_cookie_retire(t->nn, &t->key, 0);
 	KUNIT_EXPECT_FALSE(test, ndp_cookie_test_good(t, cookie));
-	/* One made later is good. */
+	/* A cookie made later is valid. */
 	t->nn->cookie_floor[ndp_cookie_class(&t->key)]--;
 	KUNIT_EXPECT_TRUE(test, ndp_cookie_test_good(t, ndp_cookie_make(t->nn, &t->key)));
 }
@@ -106,7 +106,7 @@ static bool ndp_token_test_good(struct ndp_cookie_test *t, u64 token, bool *stal
 	return ndp_token_good(t->nn, &t->key.initiator, &nh, stale);
 }
 
-/* A token is of one address and of an hour; in the second half it is renewed. */
+/* A token is valid for all connections of one address, and is no cookie. */
 static void ndp_cookie_test_token(struct kunit *test)
 {
 	struct ndp_cookie_test *t = test->priv;
@@ -127,7 +127,7 @@ static void ndp_cookie_test_token(struct kunit *test)
 	t->key.initiator.s6_addr32[3] ^= htonl(1);
 	KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, token, &stale));
 	t->key.initiator.s6_addr32[3] ^= htonl(1);
-	/* Of the future, and of before the boot. */
+	/* Tokens of the future and of before the boot are invalid. */
 	for (i = 1; i <= 2; i++) {
 		token = ndp_token_value(t->nn, &t->key.initiator, i == 1 ? now + 1 : 0);
 		KUNIT_EXPECT_FALSE(test, ndp_token_test_good(t, token, &stale));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP pull transport, the sender: credit (NDP paper, section 3.2; where it is
- * silent, ours).
+ * AF_NDP pull transport, the sender: credit (NDP paper, section 3.2; our own
+ * rules where the paper is silent).
  *
- * - The first window is pushed; after it nothing new leaves without a pull.
- *   A pull sends what waits for retransmission first, then new data.
+ * - The first window is pushed; after it new data leaves only for pulls.
+ *   A pull releases packets that wait for retransmission first, then new data.
  * - The packet that empties the send queue carries LAST: the receiver stops
  *   pulling, and what the application writes later is pushed again.
- * - What is pushed stays within one initial window and the peer's room.
- *   Counted are the bytes in flight up to the last LAST, which answers return,
- *   and all bytes pushed since, which return by pulls, so that no packet is
- *   replaced twice.
+ * - Pushed data stays within one initial window and the peer's receive window.
+ *   It is the sum of the bytes in flight up to the last LAST, which answers
+ *   release, and of all bytes pushed since, answered or not, because pulls
+ *   replace those and no packet may be replaced twice.
  * - New data never brings the bytes in flight above one initial window.
- * - A packet known lost leaves without a pull, on another path.
+ * - A packet known to be lost is sent again without a pull, on another path.
  *
  * Non-goals: congestion control; the fabric needs none (section 3.2,
  * "Congestion Control").
@@ -20,10 +20,10 @@
 #include "credit.h"
 #include "trace.h"
 
-/* Share of ACKs among answers and losses from which on losses are rare: seven eighths. */
+/* Share of ACKs among answers and losses, of 256, above which losses count as rare: 7/8. */
 #define NDP_SHARE_WELL		224
 
-/* ACKs in a row after which nothing seems to be lost any more. */
+/* ACKs in a row after which losses are assumed to be over. */
 #define NDP_CALM		8
 
 static u32 ndp_iw_bytes(const struct ndp_sock *np)
@@ -31,7 +31,7 @@ static u32 ndp_iw_bytes(const struct ndp_sock *np)
 	return np->iw * np->mss;
 }
 
-/* May so much be in flight?  One packet always. */
+/* May @len more bytes be in flight?  One packet always may. */
 static bool ndp_may_fly(const struct ndp_sock *np, u32 len)
 {
 	return !np->flight_bytes || np->flight_bytes + len <= ndp_iw_bytes(np);
@@ -57,8 +57,8 @@ static bool ndp_may_pull(const struct ndp_sock *np, u32 len)
 /**
  * ndp_pull_may_send - may a packet leave now?
  * @np:		connection
- * @what:	packet
- * @len:	payload of a new one
+ * @what:	kind of packet
+ * @len:	payload of a new packet, bytes
  *
  * Return: yes.
  */
@@ -77,11 +77,11 @@ bool ndp_pull_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
 }
 
 /**
- * ndp_pull_sent - a packet leaves
+ * ndp_pull_sent - charge a packet that is being sent
  * @np:		connection
  * @cb:		packet
- * @what:	what it is
- * @len:	its payload
+ * @what:	kind of packet
+ * @len:	its payload, bytes
  */
 void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
 		   enum ndp_send what, u32 len)
@@ -99,7 +99,7 @@ void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
 	}
 	if (what == NDP_SEND_NACKED || !(cb->flags & NDP_F_LAST))
 		return;
-	/* Data written later is pushed; pulled is only what waits to be sent again. */
+	/* Data written later is pushed; only packets that wait to be sent again are pulled. */
 	ps->pushed = 0;
 	ps->forgone = 0;
 	ps->expect_pulls = min_t(s32, ps->expect_pulls, np->rtx_pkts);
@@ -109,10 +109,10 @@ void ndp_pull_sent(struct ndp_sock *np, struct ndp_tx_cb *cb,
  * ndp_pull_stalled - keep the clock going (section 3.2.4)
  * @np:		connection
  *
- * Trimmed or returned packets wait, nobody is going to pull them and nothing is under
- * way that could change that.
+ * Trimmed or returned packets wait, but no pull is expected for them and nothing is in
+ * flight that could earn one.
  *
- * Return: one of them may leave without a pull.
+ * Return: true if one of them was released without a pull.
  */
 bool ndp_pull_stalled(struct ndp_sock *np)
 {
@@ -123,10 +123,10 @@ bool ndp_pull_stalled(struct ndp_sock *np)
 }
 
 /**
- * ndp_pull_idle - all is sent and answered
+ * ndp_pull_idle - all data was sent and answered
  * @np:		connection
  *
- * The receiver knows by LAST that it is all: credit that is left asks for nothing.
+ * The receiver knows by LAST that nothing more follows: leftover credit is void.
  */
 void ndp_pull_idle(struct ndp_sock *np)
 {
@@ -137,7 +137,7 @@ void ndp_pull_idle(struct ndp_sock *np)
 }
 
 /**
- * ndp_pull_granted - an answer tells of pulls
+ * ndp_pull_granted - take credit by the pull counter of an answer
  * @np:		connection
  * @nh:		its header
  */
@@ -147,8 +147,8 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	u32 pull = ntohl(nh->pull);
 	u32 advance = pull - ps->rcvd;
 	/*
-	 * One answer may tell of as many pulls as there are packets that have earned some: of
-	 * small ones more than an initial window are in flight.
+	 * One answer may grant as many pulls as packets have earned: if these are small, more
+	 * of them than an initial window can be in flight.
 	 */
 	u32 earned = np->flight_pkts + max(ps->expect_pulls, 0);
 	u32 keep = max3(np->iw, np->rtx_pkts, earned);
@@ -158,7 +158,7 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 		ndp_rcv_window(np, nh, advance);
 	if ((s32)advance <= 0)
 		return;
-	/* A peer cannot have earned more pulls than packets fit into the largest window. */
+	/* A peer cannot have granted more pulls than packets fit into the largest window. */
 	if (advance > NDP_MAX_WINDOW) {
 		NDP_CONN_INC(np, DROP_PULL);
 		return;
@@ -173,7 +173,7 @@ void ndp_pull_granted(struct ndp_sock *np, const struct ndphdr *nh)
 	np->probe_at = 0;
 }
 
-/* Pushed packets that were lost took pulls: as many packets more may be pushed. */
+/* Lost pushed packets have used up pulls: as many more packets may be pushed. */
 static void ndp_pull_regain(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
@@ -192,7 +192,7 @@ static void ndp_pull_regain(struct ndp_sock *np)
  * ndp_pull_acked - a packet was acknowledged
  * @np:		connection
  * @cb:		packet
- * @cumulative:	not by an answer of its own
+ * @cumulative:	by a cumulative PSN, not by an answer of its own
  */
 void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
 		    bool cumulative)
@@ -204,14 +204,14 @@ void ndp_pull_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb,
 	ndp_pull_regain(np);
 	if (cb->rtx || psn_before(np->snd_last, cb->psn))
 		ps->expect_pulls++;
-	/* After LAST the receiver pulls only missing packets; this one is none. */
+	/* After LAST the receiver pulls only missing packets; this one is not missing. */
 	if (np->snd_last == np->snd_nxt - 1)
 		ps->expect_pulls = min_t(s32, ps->expect_pulls,
 					 np->rtx_pkts + np->flight_pkts - 1);
 }
 
 /**
- * ndp_pull_nacked - a packet came without its payload
+ * ndp_pull_nacked - a packet arrived without its payload
  * @np:		connection
  * @cb:		packet
  */
@@ -225,14 +225,14 @@ void ndp_pull_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /**
- * ndp_pull_returned - a header came back because a header queue was full
+ * ndp_pull_returned - a header was returned because a header queue was full
  * @np:		connection
  * @cb:		packet
  *
- * Section 3.2.4.  The packet is sent again if most packets are getting through and this
- * was the fault of one path, or if it was pulled: the receiver counts on its arrival; or
- * if it is a FIN, of which the receiver does not even know.  Otherwise it waits for a
- * pull; when none is to be expected, as when all that was outstanding has come back,
+ * Section 3.2.4.  The packet is sent again if most packets are getting through, so that
+ * one path is at fault; or if it was pulled, because the receiver counts on its arrival; or
+ * if it is a FIN, of which the receiver does not know.  Otherwise it waits for a pull; if
+ * no pull is to be expected, as when all outstanding headers were returned,
  * ndp_pull_stalled() sends it.
  *
  * Return: send it again.
@@ -245,16 +245,16 @@ bool ndp_pull_returned(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /**
- * ndp_pull_overtaken - a packet was lost, by the order of answers
+ * ndp_pull_overtaken - the order of answers shows that a packet was lost
  * @np:		connection
  * @cb:		packet
  *
- * One that was pulled is sent again at once, since the receiver counts on its arrival and has
- * promised it room; so is a pushed one where most get through.  Where few do a queue is full
- * somewhere that does not trim: pushed packets that were lost there wait for pulls, before all
- * that is new, so that as many packets are on their way as arrive.  A pull that is spent on one of
- * them is one that new data does not get: once most get through again as much is pushed anew, or
- * a burst of losses would leave a long transfer with few packets in flight until its end.
+ * A pulled packet is sent again at once, since the receiver counts on its arrival and has
+ * promised it room; so is a FIN, and a pushed packet while most get through.  When few get
+ * through, a queue somewhere is full and does not trim: pushed packets that were lost there wait
+ * for pulls, before new data, so that no more packets are sent than arrive.  A pull that is spent
+ * on one of them is lost to new data: once most packets get through again, as many more are
+ * pushed, or a burst of losses would leave a long transfer with few packets in flight to its end.
  *
  * Return: send it again.
  */
@@ -271,9 +271,9 @@ bool ndp_pull_overtaken(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /*
- * The peer owes us nothing, and what we have sent was answered: start over as
- * after idleness, within its room.  This PULL tells of it, also if it is below a gap and
- * has a lower PSN than the newest answer.
+ * The peer owes us no credit, and all that we sent was answered: start over as after an
+ * idle period, within the peer's window.  That is taken from this PULL even if its PSN,
+ * below a gap, is lower than that of the newest answer.
  */
 static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
 {
@@ -291,7 +291,7 @@ static void ndp_restart(struct ndp_sock *np, const struct ndphdr *nh)
 }
 
 /**
- * ndp_pull_pulled - a PULL has arrived, and what it acknowledges is acknowledged
+ * ndp_pull_pulled - a PULL has arrived, and the packets below its PSN were acknowledged
  * @np:		connection
  * @nh:		its header
  */

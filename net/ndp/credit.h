@@ -14,36 +14,36 @@
 
 /**
  * struct ndp_pullq - the pull queue of a device (section 3.2)
- * @node:	in the table of all, by @dev
- * @dev:	device, not held: removed when it unregisters
- * @ref:	table and connections
- * @link:	its link, held
- * @unpulled:	bytes on the link that arrived since the last pull and no pull stands for
+ * @node:	in the hash table of all pull queues, by @dev
+ * @dev:	device, not held: the queue is removed when the device unregisters
+ * @ref:	references of the table and of connections
+ * @link:	link of @dev, held
+ * @unpulled:	bytes on the link that arrived since the last pull without being pulled
  * @lock:	guards what follows
- * @round:	connections that have earned pulls, by class, the first served
+ * @round:	connections that have earned pulls, by class, the first class served
  *		first; those of a class in turn
- * @low_due:	hundredths of a pull that lower classes have a right to
- * @low_class:	the one of them that was served last
- * @timer:	runs when @next is due and @round has something
- * @next:	ktime_get_ns() before which no further pull leaves
+ * @low_due:	hundredths of a pull that lower classes are owed
+ * @low_class:	lower class that was served last
+ * @timer:	runs when @next is due and @round is not empty
+ * @next:	time before which no further pull leaves, ktime_get_ns()
  * @waiting:	how many connections are in @round or being served
- * @arrived:	packets that arrived whole since @timer last ran, or since one began to wait
+ * @arrived:	packets that arrived whole since @timer last ran, or since @waiting was 0
  * @pulls:	pulls granted, ever
- * @pulled_ever: sum of @pulled_in of the epochs before
- * @trimmed_ever: likewise of @trimmed_in
- * @pushed_ever: likewise of @pushed_in
+ * @pulled_ever: sum of @pulled_in of all earlier epochs
+ * @trimmed_ever: sum of @trimmed_in of all earlier epochs
+ * @pushed_ever: sum of @pushed_in of all earlier epochs
  * @dead:	device gone, nothing may be queued any more
  * @share:	part of the link's rate in use, 1/1024; lowered while pulled packets
- *		come trimmed
- * @epoch_end:	when @share is looked at next
+ *		arrive trimmed
+ * @epoch_end:	when @share is adapted next, ktime_get_ns()
  * @pulled_in:	pulled packets that arrived in this epoch
- * @trimmed_in:	of them, trimmed
+ * @trimmed_in:	pulled packets that arrived trimmed in this epoch
  * @pushed_in:	packets of first windows that arrived in this epoch
- * @pushed_trimmed_now:	of them, trimmed
- * @pushed_in_prev: in the epoch before
+ * @pushed_trimmed_now:	packets of first windows that arrived trimmed in this epoch
+ * @pushed_in_prev: packets of first windows that arrived in the previous epoch
  * @pushed_trimmed_in:	packets of first windows that arrived trimmed since the queue at
  *		the port was drained
- * @rcu:	for lookups
+ * @rcu:	frees the queue when no lookup sees it any more
  */
 struct ndp_pullq {
 	struct hlist_node	node;
@@ -77,44 +77,45 @@ struct ndp_pullq {
 };
 
 /**
- * struct ndp_pull_state - what pulls know of a connection, ndp_sock.priv
+ * struct ndp_pull_state - the pull state of a connection, ndp_sock.priv
  *
  * The sender:
- * @credit:	packets pulled and not sent
+ * @credit:	packets pulled and not yet sent
  * @rcvd:	highest pull counter received
  * @expect_pulls: packets answered that should have earned a pull, less the pulls
  *		received; answers overtake one another, so it may be below 0
  * @pushed:	payload pushed above ndp_sock.snd_last, answered or not
- * @ack_share:	moving share of ACKs among answers and losses, 0 to 256
- * @forgone:	pushed packets that were lost, and waited for pulls of others
- * @calm:	answers in a row that were ACKs, and nothing lost; NDP_CALM at most
+ * @ack_share:	moving average of the share of ACKs among answers and losses, 0 to 256
+ * @forgone:	pushed packets that were lost and used up pulls meant for new data
+ * @calm:	ACKs in a row without a NACK or a loss; NDP_CALM at most
  *
  * The receiver:
  * @refused:	a packet found no room, and there was no sign of room since: no pulls
- * @filled:	the buffer was full: pulls wait until there is more room than for a packet
- * @low_waits:	the packet at rcv_nxt came trimmed, or may have, and waits for a pull
+ * @filled:	the buffer was full: pulls wait until there is room for more than one packet
+ * @low_waits:	the packet at rcv_nxt arrived trimmed, or may have, and waits for a pull
  * @told_any:	@told_psn is valid
- * @disbelieved: what the sender said of what it has queued was wrong once
- * @queued:	in the round of @q, or being served
+ * @disbelieved: the sender once reported less queued payload than it had; now ignored
+ * @queued:	the connection is in the round of @q, or being served
  * @class:	class in which it was queued last, under @q's lock
- * @elsewhere_in: DATA that came in by other devices, less that by @dev
+ * @elsewhere_in: DATA packets that arrived by other devices, less those by @dev
  * @low_nxt:	rcv_nxt before the packet that is being received
  * @sent:	pull counter
- * @told:	of it, what the peer was told
+ * @told:	highest pull counter that was sent to the peer
  * @told_psn:	PSN of the newest answer, as the peer knows it
  * @owed:	pulls earned by arrivals and not granted
- * @trimmed:	packets that came without their payload, and were not pulled since
- * @trimmed_bytes: their payload
- * @said:	payload that the sender has queued behind the highest PSN heard of, by its
- *		word; 0: not known
- * @behind:	of it, what was not pulled since
- * @mean16:	of messages: sixteen times a moving mean of packets' payload; 0: none came
- * @turns_taken: turns had: first-window packets that arrived whole; under @q's lock
- * @q:		of the device that packets come in by; NULL: not paced
- * @dev:	device that it was looked up for, compared only
+ * @trimmed:	packets that arrived without their payload, and were not pulled since
+ * @trimmed_bytes: payload of these packets, bytes
+ * @said:	payload that the sender reports to be queued behind the highest PSN heard of,
+ *		bytes; 0: unknown
+ * @behind:	part of @said that was not pulled since, bytes
+ * @mean16:	moving average of payload per packet, times sixteen, used for sockets of
+ *		messages; 0: no packet arrived
+ * @turns_taken: turns used by first-window packets that arrived whole; under @q's lock
+ * @q:		pull queue of the device that packets arrive by; NULL: not paced
+ * @dev:	device that @q was looked up for, compared only
  * @node:	in @q's round, under its lock
  *
- * Context: the connection's lock, but for what @q's guards.
+ * Context: the connection's lock, except for what @q's lock guards.
  */
 struct ndp_pull_state {
 	u32			credit;
@@ -149,13 +150,13 @@ struct ndp_pull_state {
 	struct list_head	node;
 };
 
-/* What the pull transport knows of a connection. */
+/* The pull state of a connection. */
 static inline struct ndp_pull_state *ndp_pull(const struct ndp_sock *np)
 {
 	return (struct ndp_pull_state *)np->priv;
 }
 
-/* The connection that a struct ndp_pull_state is of */
+/* The connection that a struct ndp_pull_state belongs to. */
 static inline struct ndp_sock *ndp_of_pull(const struct ndp_pull_state *ps)
 {
 	return container_of((u64 *)ps, struct ndp_sock, priv[0]);

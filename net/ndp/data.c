@@ -2,28 +2,28 @@
 /*
  * AF_NDP receiving: DATA and FIN (NDP paper, section 3.2).
  *
- * Every DATA packet is answered: ACK when it is whole (ack.c), NACK at once when it
- * was trimmed; the transport says what the answer grants.  A packet whose
- * payload CRC is wrong, for which there is no room, or which the transport does
- * not take yet, is answered as if it had been trimmed; but where each payload
- * comes changed, the answers cease: the sender's timeout is the clock of what
- * cannot succeed.  Duplicates are acknowledged again.
+ * Every DATA packet is answered: by an ACK when it is whole (ack.c), by a NACK at
+ * once when it was trimmed; the transport decides what the answer grants.  A packet
+ * whose payload CRC is wrong, for which there is no room, or which the transport does
+ * not take yet, is answered as if it had been trimmed; but if every payload arrives
+ * corrupted, the NACKs cease, so that the sender's timeout paces the futile retries.
+ * Duplicates are acknowledged again.
  *
  * Non-goals: the sender's side (answer.c), the queues (reassembly.c).
  */
 #include <net/inet_ecn.h>
 #include "transport.h"
 
-/* Payloads in a row with a wrong CRC that are answered.  Each answer elicits the packet again. */
+/* Payloads in a row with a wrong CRC that are NACKed.  Each NACK elicits the packet again. */
 #define NDP_CRC_NACKS	8
 
-/* In order and without payload: it is taken at once, and charged to nobody. */
+/* A packet in order and without payload is taken at once, and charged to no buffer. */
 static bool ndp_takes_no_room(const struct ndp_sock *np, const struct ndphdr *nh)
 {
 	return !nh->len && ntohl(nh->psn) == np->rcv_nxt;
 }
 
-/* Is there a UDP checksum?  UDP has tried it, unless the packet has not left this host. */
+/* Has a packet a UDP checksum?  UDP has verified it, unless the packet never left this host. */
 static bool ndp_has_udp_checksum(const struct sk_buff *skb)
 {
 	return skb->ip_summed == CHECKSUM_PARTIAL || udp_hdr(skb)->check;
@@ -39,13 +39,13 @@ static bool ndp_crc_ok(struct sk_buff *skb)
 		return true;
 	/* ndp_validate() has made the CRC field linear. */
 	crc = get_unaligned_be32(ndp_hdr(skb) + 1);
-	/* It came from this host (xmit.c). */
+	/* A packet from this host has no CRC (xmit.c). */
 	if (!crc && ndp_has_udp_checksum(skb))
 		return true;
 	return crc == ndp_skb_crc(skb, off, len);
 }
 
-/* The highest PSN heard of tells whether there is more to come. */
+/* The packet with the highest PSN heard of tells whether there is more to come. */
 static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 {
 	if (!psn_before(np->rcv_max, psn))
@@ -54,7 +54,7 @@ static void ndp_note_last(struct ndp_sock *np, const struct ndphdr *nh, u32 psn)
 	np->rcv_last = nh->flags & NDP_F_LAST;
 }
 
-/* What an answer says of the packet that it answers. */
+/* Flags by which an answer describes the packet that it answers. */
 static u8 ndp_echo_flags(struct ndp_sock *np, const struct ndphdr *nh, u8 tos)
 {
 	u8 flags = nh->flags & NDP_F_RTX;
@@ -80,7 +80,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 {
 	const struct ndphdr *nh = ndp_hdr(skb);
 
-	/* From now on the window leaves room for packets as heavy as this one. */
+	/* From now on the window allows for packets with the truesize of this one. */
 	if (how == NDP_ARRIVED_REFUSED)
 		np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
 	ndp_tp_arrived(np, nh, skb->dev, how);
@@ -97,7 +97,7 @@ static void ndp_rcv_trimmed(struct ndp_sock *np, struct sk_buff *skb,
 static void ndp_rcv_strip(struct ndp_sock *np, struct sk_buff *skb,
 			  const struct ndphdr *nh)
 {
-	/* Who may answer late has other uses for the bits of a message's beginning. */
+	/* Where ACKs may be delayed, NDP_F_BOM and NDP_F_SYNC are NDP_F_LATER and NDP_F_CUM. */
 	u8 begins = ndp_has_later(np) ? 0 : nh->flags;
 	bool fin = ndp_hdr_type(nh) == NDP_FIN;
 	u32 psn = ntohl(nh->psn);
@@ -123,7 +123,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	u8 tos = ndp_skb_tos(skb);
 	unsigned int len = ntohs(nh.len);
 
-	/* What IP has put together has no size of a packet, and each pull would be charged it. */
+	/* A packet that IP reassembled is no measure of the size that each pull is charged. */
 	if (!ndp_skb_was_cut(skb))
 		np->rcv_mss = max(np->rcv_mss, len);
 	np->rcv_truesize = max(np->rcv_truesize, skb->truesize);
@@ -139,7 +139,7 @@ static void ndp_rcv_whole(struct ndp_sock *np, struct sk_buff *skb)
 	ndp_conn_check_done(np);
 }
 
-/* A switch marked DATA on its way: the answer says so. */
+/* DATA or FIN arrived with a CE mark, which its answer will report. */
 static void ndp_rcv_marked(struct ndp_sock *np)
 {
 	NDP_CONN_INC(np, MARKED_IN);
@@ -216,7 +216,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 		np->counters.crc_in++;
 		how = NDP_ARRIVED_TRIMMED;
 		why = SKB_DROP_REASON_UDP_CSUM;
-		/* The sender waits for its timeout, which doubles, as if the packet were lost. */
+		/* Without an answer the sender waits for its timeout, which doubles. */
 		if (np->crc_nacks == NDP_CRC_NACKS) {
 			kfree_skb_reason(skb, why);
 			return;
@@ -245,7 +245,7 @@ void ndp_rcv_data(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_rcv_after_close - has a packet come that no process will read?
+ * ndp_rcv_after_close - has data arrived that no process will read?
  * @np:		connection
  * @skb:	DATA or FIN
  *

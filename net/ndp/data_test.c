@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: packet numbers at their wrap.
+ * KUnit: PSNs where they wrap around.
  */
 #include "conn_test.h"
 #include "data.c"
@@ -16,7 +16,7 @@ static void ndp_psn_test_before(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, psn_before(0, S32_MAX));
 }
 
-/* Only the highest number heard of says whether more follows. */
+/* Only the packet with the highest PSN heard of tells whether more follows. */
 static void ndp_psn_test_last(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 1);

@@ -1,69 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP transport "dcqcn": a rate on one path, that congestion notifications cut.
+ * AF_NDP transport "dcqcn": a sending rate on one path, cut by congestion notifications.
  *
  * DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015),
- * as RoCE's hardware has it and as its authors' simulator does it
- * (github.com/bobzhuyb/ns3-rdma).  It is what MP-RDMA, Dart and PCN are compared with.
+ * as RoCE hardware and its authors' simulator (github.com/bobzhuyb/ns3-rdma) implement it.
+ * MP-RDMA, Dart and PCN are compared with it.
  *
- * Receiver (notification point).  When DATA arrives marked, a CNP goes back, at most one in
- * cnp_us: a SIGNAL.
+ * Receiver (notification point).  When DATA arrives marked (ECN), the receiver returns a CNP,
+ * a SIGNAL, at most once in cnp_us.
  *
- * Sender (reaction point).  It begins at the rate of its link.  A CNP has
+ * Sender (reaction point).  The sender begins at the rate of its link.  A CNP sets
  *
  *	target = rate, alpha = (1 - g) alpha + g, rate = rate (1 - alpha / 2),
  *
- * and alpha_us without one has alpha = (1 - g) alpha.  Each timer_us, and each time that
- * byte_kb have been sent, is a stage of recovery: of each kind the first five have
- * rate = (rate + target) / 2 (fast recovery); then target grows before by rai_mbit (additive
- * increase), and when both kinds are beyond five by rhai_mbit for each stage further (hyper
- * increase).
+ * and each alpha_us without a CNP sets alpha = (1 - g) alpha.  Each timer_us ends a stage of
+ * recovery, and so does each byte_kb sent.  Every stage sets rate = (rate + target) / 2, and
+ * the first five of each kind do no more (fast recovery).  Beyond five of one kind, target
+ * grows first, by rai_mbit (additive increase); beyond five of both kinds, it grows by
+ * rhai_mbit for each stage that both are beyond five (hyper increase).
  *
- * Loss: go-back-N.  The receiver takes packets in order alone, and NACKs all others; the
- * sender has a missing one sent again when what left after it was answered, and all that
- * was refused behind it.  It is what the hardware of the paper did.  What is missing still
- * waits for a round trip since it was sent again, then for two, four, and so on (200 ms at most).
- * Once something was refused again it goes alone, for nothing behind it would be taken, and one
- * more goes behind it for each that is.
+ * Loss: go-back-N, as in the hardware of the paper.  The receiver takes packets in order only,
+ * and NACKs all others; the sender retransmits a missing packet when one that left after it was
+ * answered, and then all that were refused after it.  A packet that is still missing is sent
+ * again after one round trip, then after two, four, and so on (200 ms at most).  Once a
+ * retransmission was refused, the missing packet is sent alone, because nothing after it would
+ * be taken, and each packet that is acknowledged lets one more follow it.
  *
- * Pace: each packet has its time of departure (EDT), for fq or for sch_ndp in mode host.  Other
+ * Pacing: each packet has a departure time (EDT), for fq or for sch_ndp in mode host.  Other
  * qdiscs send it at once, but no packet is given to them more than 1 ms before its time.
  *
  * Presets, as preset=N when the module is loaded; single parameters can be set beside it:
  * 0 paper (default), 1 the authors' simulator, 2 HPCC's simulator for 25 Gb/s (dcqcn_paper).
  *
- * What is ours: alpha's decay and the timer's stages are counted when they are needed, not by
- * a timer each; the target falls with the first CNP (the simulator's CLAMP_TARGET_RATE); no
- * hyper increase makes a timer shorter.
+ * Our own choices: alpha's decay and the timer's stages are computed when they are needed, not
+ * by a timer each; the target falls with the first CNP (the simulator's CLAMP_TARGET_RATE);
+ * hyper increase does not shorten the timer.
  *
- * Non-goals: PFC (sch_cee's), several paths, a window.
+ * Non-goals: PFC (see sch_cee), several paths, a congestion window.
  */
 #include <linux/module.h>
 #include <linux/random.h>
 #include "device.h"
 #include "transport.h"
 
-/* alpha's unit, and that of g. */
+/* Fixed-point scale of alpha and of g. */
 #define DCQCN_SHIFT		16
 #define DCQCN_ONE		BIT(DCQCN_SHIFT)
 
 /* Stages of fast recovery (F). */
 #define DCQCN_FAST		5
 
-/* A sender that was quiet has at most so many stages to make up for. */
+/* Most stages that a sender makes up for after it was idle. */
 #define DCQCN_STAGES_MAX	64
 
 /*
- * How far packets may leave ahead of their time, by a qdisc that does not keep it.  Without a
- * bound a network that reorders has go-back-N multiply its packets: each that is refused is
- * sent again at once, and refused again.
+ * How long before its departure time a packet may be given to a qdisc, which may ignore that
+ * time.  Without this bound, reordering in the network makes go-back-N multiply packets: each
+ * refused packet is sent again at once, and refused again.
  */
 #define DCQCN_AHEAD		NDP_MSEC
 
-/* Least rate, and least of a link. */
+/* 1 Mb/s, in bit/s. */
 #define DCQCN_MBIT		1000000ULL
 
-/* Doublings of the time until what is missing is sent again. */
+/* Most doublings of the time until a missing packet is sent again. */
 #define DCQCN_DOUBLINGS		8
 
 enum dcqcn_signal {
@@ -75,11 +75,11 @@ enum dcqcn_signal {
  * @cnp_us:	least time between CNPs of a connection
  * @alpha_us:	alpha decays once in this time
  * @timer_us:	time of a stage
- * @byte_kb:	and bytes, KB
- * @rai_mbit:	additive increase
- * @rhai_mbit:	hyper increase
+ * @byte_kb:	bytes of a stage, KB
+ * @rai_mbit:	additive increase, Mb/s
+ * @rhai_mbit:	hyper increase, Mb/s
  * @g_shift:	g is 2^-g_shift
- * @min_mbit:	least rate
+ * @min_mbit:	least rate, Mb/s
  */
 struct dcqcn_preset {
 	u32	cnp_us;
@@ -122,26 +122,26 @@ module_param_named(min_mbit, dcqcn.min_mbit, uint, 0444);
 MODULE_PARM_DESC(min_mbit, "least rate, Mb/s");
 
 /**
- * struct dcqcn - what it knows of a connection
- * @rate:	bit/s
- * @target:	what it recovers to, bit/s
+ * struct dcqcn - the state of a connection
+ * @rate:	sending rate, bit/s
+ * @target:	rate that @rate recovers to, bit/s
  * @line:	rate of the link, bit/s
  * @next:	when the next packet may leave, ktime_get_ns()
- * @stage_at:	since when the timer's stage lasts
- * @alpha_at:	when alpha changed last
- * @cnp_at:	receiver: when the last CNP went
- * @hole_at:	the lowest missing packet is not sent again before
- * @seq:	highest place in the order of leaving that was answered (ndp_tx_cb.tx_seq)
- * @answered:	of the packet that is being answered, and
- * @again:	it was sent before, or is to be sent again
- * @hole:	that lowest one,
- * @tries:	and how often it was sent again while it was
- * @behind:	packets in flight behind which another may be sent again
- * @left:	bytes until the next stage
- * @alpha:	in units of DCQCN_ONE
+ * @stage_at:	when the timer's current stage began, ktime_get_ns()
+ * @alpha_at:	when alpha changed last, ktime_get_ns()
+ * @cnp_at:	receiver: when the last CNP was sent, ktime_get_ns()
+ * @hole_at:	time before which @hole is not sent again, ktime_get_ns()
+ * @seq:	highest ndp_tx_cb.tx_seq of a packet that was answered
+ * @answered:	ndp_tx_cb.tx_seq of the packet that is being answered
+ * @again:	that packet was sent more than once, or is to be sent again
+ * @hole:	PSN of the packet that was sent again last as the lowest missing one
+ * @tries:	how often @hole was sent again while it was the lowest missing one
+ * @behind:	most packets in flight with which one other than the lowest is sent again
+ * @left:	bytes until the next stage by bytes
+ * @alpha:	congestion estimate, DCQCN_ONE is 1
  * @timer:	stages by time since the last CNP
- * @bytes:	and by bytes
- * @path:	the one path
+ * @bytes:	stages by bytes since the last CNP
+ * @path:	index of the one path
  */
 struct dcqcn {
 	u64	rate;
@@ -186,7 +186,7 @@ static void dcqcn_stage(struct dcqcn *dc)
 	dc->rate = (dc->rate + dc->target) / 2;
 }
 
-/* What time has done since it was looked at last. */
+/* Apply alpha's decay and the timer's stages of the time since the last call. */
 static void dcqcn_age(struct dcqcn *dc, u64 now)
 {
 	u64 alpha_ns = dcqcn.alpha_us * (u64)NSEC_PER_USEC;
@@ -208,7 +208,7 @@ static void dcqcn_age(struct dcqcn *dc, u64 now)
 		dc->stage_at = now;
 }
 
-/* A congestion notification. */
+/* A congestion notification has arrived. */
 static void dcqcn_cut(struct dcqcn *dc, u64 now)
 {
 	dcqcn_age(dc, now);
@@ -220,7 +220,7 @@ static void dcqcn_cut(struct dcqcn *dc, u64 now)
 	dcqcn_begin_stages(dc, now);
 }
 
-/* A packet of so many bytes leaves: bytes' stages. */
+/* Count the bytes of a packet that is sent towards the stages by bytes. */
 static void dcqcn_count(struct dcqcn *dc, u32 bytes)
 {
 	if (bytes < dc->left) {
@@ -269,7 +269,7 @@ static u8 dcqcn_tries(const struct ndp_sock *np, const struct dcqcn *dc)
 	return dc->hole == np->snd_una ? dc->tries : 0;
 }
 
-/* May a packet be sent again?  The lowest missing one if it is time, another behind others. */
+/* May a packet be sent again?  The lowest missing one after @hole_at, others within @behind. */
 static bool dcqcn_may_resend(const struct ndp_sock *np, const struct dcqcn *dc, u32 psn)
 {
 	if (psn == np->snd_una)
@@ -277,7 +277,7 @@ static bool dcqcn_may_resend(const struct ndp_sock *np, const struct dcqcn *dc, 
 	return np->flight_pkts <= dc->behind;
 }
 
-/* Behind a packet that is missing nothing is taken: it goes first, then all in order. */
+/* Nothing is taken after a missing packet, so that one is sent first, then all in order. */
 static bool dcqcn_may_send(const struct ndp_sock *np, enum ndp_send what, u32 len)
 {
 	const struct dcqcn *dc = ndp_transport_priv(np);
@@ -298,7 +298,7 @@ static bool dcqcn_may_send(const struct ndp_sock *np, enum ndp_send what, u32 le
 	}
 }
 
-/* Have the timer run when something that waits may leave. */
+/* Set the timer to when a waiting packet may be sent. */
 static void dcqcn_set_timer(struct ndp_sock *np, const struct dcqcn *dc, u64 now)
 {
 	u64 at = U64_MAX;
@@ -316,7 +316,7 @@ static void dcqcn_timer(struct ndp_sock *np)
 	dcqcn_set_timer(np, ndp_transport_priv(np), ktime_get_ns());
 }
 
-/* What is missing and was sent again waits, if it is missing still, for longer each time. */
+/* Each retransmission of the lowest missing packet doubles the time until the next one. */
 static void dcqcn_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send what, u32 len)
 {
 	struct dcqcn *dc = ndp_transport_priv(np);
@@ -353,7 +353,7 @@ static u64 dcqcn_not_before(struct ndp_sock *np, u32 len)
 	return at;
 }
 
-/* Which packet is answered. */
+/* Note which packet is being answered. */
 static void dcqcn_note(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
 	struct dcqcn *dc = ndp_transport_priv(np);
@@ -381,8 +381,9 @@ static void dcqcn_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /*
- * On one path packets do not overtake: what left before an answered one is lost.  The answer
- * to a transmission before the last tells nothing of what left behind that one.
+ * On one path packets do not overtake: one that left before an answered packet is lost.  An
+ * answer to an earlier transmission than the last says nothing about packets that left between
+ * these two.
  */
 static void dcqcn_answered(struct ndp_sock *np, const struct ndphdr *nh, bool news)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: how DCQCN's rate falls and recovers, and when what is missing is sent again.
+ * KUnit: how DCQCN's rate falls and recovers, and when a missing packet is sent again.
  */
 #include <kunit/test.h>
 #include "dcqcn.c"
@@ -38,7 +38,7 @@ static void dcqcn_test_cut(struct kunit *test)
 	KUNIT_EXPECT_LE(test, dc.rate, 40 * GBIT);
 }
 
-/* Additive increase behind five stages of one kind, hyper increase behind those of both. */
+/* Additive increase after five stages of one kind, hyper increase after five of both. */
 static void dcqcn_test_increase(struct kunit *test)
 {
 	struct dcqcn dc = dcqcn_test_of(test, 40 * GBIT);
@@ -60,7 +60,7 @@ static void dcqcn_test_increase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dc.line, dc.target);
 }
 
-/* Notifications without end leave the least rate; silence leaves no alpha. */
+/* Endless notifications cut to the least rate; without any, alpha decays to almost 0. */
 static void dcqcn_test_bounds(struct kunit *test)
 {
 	struct dcqcn dc = dcqcn_test_of(test, 10 * GBIT);
@@ -75,7 +75,7 @@ static void dcqcn_test_bounds(struct kunit *test)
 		dcqcn_age(&dc, now += 64 * 55000ULL);
 	KUNIT_EXPECT_LT(test, dc.alpha, DCQCN_ONE / 100);
 	KUNIT_EXPECT_LE(test, dc.rate, 10 * GBIT);
-	/* A pause of years is looked at in a moment. */
+	/* An idle period of years is caught up with in one call. */
 	dcqcn_age(&dc, now + (1ULL << 58));
 	KUNIT_EXPECT_EQ(test, now + (1ULL << 58), dc.stage_at);
 }
@@ -92,7 +92,7 @@ static void dcqcn_test_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, dc.bytes);
 }
 
-/* A qdisc that paces nothing is given a packet 1 ms ahead of its time at most. */
+/* A qdisc that does not pace is given a packet 1 ms ahead of its time at most. */
 static void dcqcn_test_ahead(struct kunit *test)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -103,7 +103,7 @@ static void dcqcn_test_ahead(struct kunit *test)
 	INIT_LIST_HEAD(&np->rtx);
 	dc = ndp_transport_priv(np);
 	*dc = dcqcn_test_of(test, DCQCN_MBIT);
-	/* 12 ms each */
+	/* Each packet takes 12 ms. */
 	while (n < 100 && dcqcn_may_send(np, NDP_SEND_NEW, 1400)) {
 		dcqcn_not_before(np, 1400);
 		n++;
@@ -125,7 +125,7 @@ static struct ndp_tx_cb *dcqcn_test_lost(struct kunit *test, struct ndp_sock *np
 	return ndp_tx_cb(skb);
 }
 
-/* The lowest missing packet waits for a round trip, then for two, and so on. */
+/* The lowest missing packet is sent again after a round trip, then after two, and so on. */
 static void dcqcn_test_hole(struct kunit *test)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -152,7 +152,7 @@ static void dcqcn_test_hole(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, dc->hole_at, np->transport_at);
 		wait = min(2 * wait, NDP_RTO_MAX);
 	}
-	/* Another one begins anew, and what is behind it goes with it, or alone. */
+	/* Another lowest packet begins anew; one after it is sent only if few are in flight. */
 	np->snd_una = 1;
 	cb->psn = 1;
 	KUNIT_EXPECT_TRUE(test, dcqcn_may_send(np, NDP_SEND_LOST, 1400));

@@ -2,16 +2,16 @@
 /*
  * AF_NDP deadlines: when a connection's timer runs.
  *
- * One high-resolution timer per connection stands at the earliest of all
- * deadlines or before; when it runs it does what is due and computes anew.
- * Deadlines that move away do not touch it.  A packet's timeout runs from the moment
- * when it has left the local qdisc.
+ * One high-resolution timer per connection is set to the earliest of all
+ * deadlines or before; when it runs, it does what is due and is set anew.
+ * A deadline that moves away does not change the timer.  A packet's timeout
+ * starts when the packet has left the local qdisc.
  *
- * Non-goals: what is done then (timer.c).
+ * Non-goals: what is done when the timer runs (timer.c).
  */
 #include "conn.h"
 
-/* Is @when, which may be never (0), before @at?  Then it is that, and so is its timer. */
+/* Return the earlier of @at and @when (0: never); if that is @when, set @timer to @what. */
 static __always_inline u64 ndp_sooner(u64 at, u64 when, u8 *timer, u8 what)
 {
 	if (!when || when >= at)
@@ -21,7 +21,7 @@ static __always_inline u64 ndp_sooner(u64 at, u64 when, u8 *timer, u8 what)
 	return when;
 }
 
-/* @timer: if not NULL, &enum ndp_timer of that deadline; packets do without. */
+/* @timer: if not NULL, set to &enum ndp_timer of that deadline; the packet path passes NULL. */
 static __always_inline u64 ndp_earliest(struct ndp_sock *np, u8 *timer)
 {
 	struct sk_buff *skb = ndp_tx_first(&np->flight);
@@ -43,7 +43,7 @@ static __always_inline u64 ndp_earliest(struct ndp_sock *np, u8 *timer)
 }
 
 /**
- * ndp_timer_info - what is due next, and when
+ * ndp_timer_info - report which deadline is next, and when it is due
  * @np:		connection
  * @info:	its timer, backoff and timer_us are written
  *
@@ -84,10 +84,10 @@ void ndp_timer_update(struct ndp_sock *np)
 }
 
 /**
- * ndp_timer_stop - the connection has ended
+ * ndp_timer_stop - stop the timer of a connection that has ended
  * @np:		connection
  *
- * A handler that runs meanwhile finds the state, and drops the reference.
+ * A handler that runs meanwhile sees the state TCP_CLOSE, and drops the reference.
  *
  * Context: np->lock held; the caller has a reference.
  */

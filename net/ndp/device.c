@@ -2,15 +2,15 @@
 /*
  * AF_NDP devices: the rate of the link below each.
  *
- * The first window and the pace of what is pulled both follow from a link's rate (NDP
- * paper, section 3.2).  The device that counts is the bottom one: below VLANs and
- * macvlans, across namespaces, because that is the link to be filled.  A device with
- * several lower ones (a bond) is taken as it is; its speed is theirs together.
+ * The first window and the pace of pulls both follow from a link's rate (NDP paper,
+ * section 3.2).  The device that counts is the bottom one, below VLANs and macvlans and
+ * across namespaces, because its link is the one to be filled.  A device with several
+ * lower devices (a bond) counts itself; its speed is the sum of theirs.
  *
- * The rate is the sysctl's, else the link's speed, asked for in notifiers and never on the
- * data path, else 10 Gb/s.
+ * The rate is that of the sysctl, else the link speed, queried in notifiers and never on
+ * the data path, else 10 Gb/s.
  *
- * Non-goals: what is done at that rate (pull.c).
+ * Non-goals: pacing at that rate (pull.c).
  */
 #include <linux/ethtool.h>
 #include <linux/hashtable.h>
@@ -34,7 +34,7 @@ static struct ndp_link *ndp_link_find(const struct net_device *dev)
 }
 
 /**
- * ndp_bottom - the device whose link is filled
+ * ndp_bottom - the device whose link is to be filled
  * @dev:	device
  *
  * Descends as long as there is exactly one lower device.
@@ -102,11 +102,11 @@ u64 ndp_link_rate(const struct ndp_link *link)
 }
 
 /**
- * ndp_dev_speed - what a device tells of its link
- * @dev:	the bottom one
+ * ndp_dev_speed - the link speed that a device reports
+ * @dev:	bottom device
  *
  * Context: RCU read side.
- * Return: bits per second, 0 if that is not known.
+ * Return: bits per second, 0 if unknown.
  */
 u64 ndp_dev_speed(const struct net_device *dev)
 {

@@ -8,7 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/refcount.h>
 
-/* Rate assumed of a device that tells none, bits per second. */
+/* Rate assumed of a device that reports none, bits per second. */
 #define NDP_RATE_DEFAULT	10000000000ULL
 
 /* Depth of a switch's data queue that pulls and timeouts allow for, packets. */
@@ -16,12 +16,12 @@
 
 /**
  * struct ndp_link - the link of a device
- * @node:	in the table of all, by @dev
- * @dev:	device, compared only: the link leaves the table when it unregisters
- * @name:	its name, which messages give
- * @ref:	table and users
+ * @node:	in the hash table of all links, by @dev
+ * @dev:	device, compared only: the link leaves the table when the device unregisters
+ * @name:	the device's name, for log messages
+ * @ref:	references of the table and of users
  * @rate_bps:	link speed, bits per second; 0 when unknown
- * @rcu:	for lookups
+ * @rcu:	frees the link when no lookup sees it any more
  */
 struct ndp_link {
 	struct hlist_node	node;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP sockets for those who look: sock_diag, as inet_diag for TCP.
+ * AF_NDP socket monitoring by sock_diag, like inet_diag for TCP.
  *
  * A dump visits the listeners of the namespace and then all connections, which are in one table
- * for all namespaces, and shows those of the asker's.  It stops when a message is full, and goes
- * on there with the next.  What comes or goes meanwhile may be in it or not.
+ * for all namespaces, and shows those of the requester's.  The dump stops when a message is full,
+ * and continues there with the next one.  Sockets that appear or end meanwhile may be in it or not.
  *
- * An id of a connection lets who knows it forge packets of that connection (security.md), so
- * only administrators of the namespace see it.
+ * Knowing the id of a connection is enough to forge its packets (security.md), so only
+ * administrators of the namespace see the id.
  *
  * Non-goals: bound sockets that neither listen nor are connected; events; ending a socket.
  */
 #include <linux/sock_diag.h>
 #include "call.h"
 
-/* A dump, and how far it is; at cb->args[0]. */
+/* A dump and its progress; cb->args[0] points to it. */
 struct ndp_diag_dump {
 	struct rhashtable_iter	walk;
 	struct netlink_callback	*cb;
 	struct sk_buff		*skb;
 	u32			states;
 	bool			admin;
-	u32			bucket;		/* of listeners; behind the last: connections */
-	u32			passed;		/* listeners of that bucket that were shown */
+	u32			bucket;		/* of listeners; after the last one: connections */
+	u32			passed;		/* listeners of that bucket that were visited */
 };
 
-/* Addresses of IPv4 in the first four bytes. */
+/* Store an address; one of IPv4 takes the first four bytes. */
 static void ndp_diag_address(u8 to[16], const struct in6_addr *addr)
 {
 	__be32 ip4 = ndp_ip4(addr);
@@ -47,7 +47,7 @@ static void ndp_diag_describe(struct ndp_diag_msg *m, struct sock *sk, const str
 
 	memset(m, 0, sizeof(*m));
 	m->family = sk->sk_family;
-	/* A socket of IPv6 may speak IPv4, or listen for that alone. */
+	/* An IPv6 socket may have an IPv4 peer, or listen for IPv4 only. */
 	if (ndp_is_ip4(listens ? &src : &np->daddr))
 		m->family = AF_INET;
 	m->state = info->state;
@@ -101,7 +101,7 @@ static bool ndp_diag_wants(const struct ndp_diag_dump *d, const struct ndp_sock 
 	return d->states & BIT(ndp_info_state(np));
 }
 
-/* Show a socket, if it is in a state that is asked for.  Context: as above. */
+/* Show a socket if it is in a requested state.  Context: RCU read side. */
 static int ndp_diag_show(struct ndp_diag_dump *d, struct ndp_sock *np)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -218,8 +218,8 @@ static struct sock_diag_handler ndp_diag_handler = {
 static bool ndp_diag_registered;
 
 /*
- * Nothing may fail behind this: a dump that somebody has begun would outlive the module.  So
- * neither does this; sockets work without being shown.
+ * No step of the module's init after this may fail: a dump that was begun would outlive the
+ * module.  A failure of this step itself is only logged; sockets work without being shown.
  */
 void __init ndp_diag_init(void)
 {

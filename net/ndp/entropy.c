@@ -1,63 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP entropy that learns: random UDP source ports that do well are used again, those that
- * do not are replaced (the idea of REPS, Bonato et al., "Recycled Entropy Packet Spraying",
- * 2024, for transports whose clock is the ACK; here it is the pull).
+ * AF_NDP entropy that learns: random UDP source ports whose packets arrive whole are used again,
+ * those whose packets are trimmed are replaced (the idea of REPS, Bonato et al., "Recycled
+ * Entropy Packet Spraying", 2024, for transports clocked by ACKs; here the clock is the pull).
  *
  * A sender that names its paths loads all links alike (NDP paper, section 3.1.1).  Where
- * switches can only hash, ports drawn at random load them by chance: of four uplinks with 64
- * ports each on average one has 71, and what is above its rate is trimmed, as long as the
- * connections live.
+ * switches can only hash, ports drawn at random load the links by chance: of four uplinks with
+ * 64 ports each on average the busiest has 71, and traffic above its rate is trimmed for as long
+ * as the connections live.
  *
  * The rule.  A path is ready when its last packet has arrived whole; it is spare when it was
- * not used yet or its last packet was trimmed; otherwise that is on its way.
- * - What is pushed explores: it goes by the permutation of all paths (path.c), as ever.  So short
- *   messages and first windows are spread over all of them.
- * - What is pulled recycles: it goes by a path that is ready; if there is none by one that is
- *   spare; if there is none of these either, by the permutation.
- * - A path whose packet was trimmed, or came back as a header, gets a fresh port and is spare.
+ * not used yet or its last packet was trimmed; otherwise its last packet is in flight.
+ * - Pushed packets explore: they take the next path of the permutation of all paths (path.c), as
+ *   without recycling.  So short messages and first windows are spread over all paths.
+ * - Pulled packets recycle: each takes a ready path; if there is none, a spare one; if there is
+ *   none of these either, the next path of the permutation.
+ * - A path whose packet was trimmed, or returned as a header, gets a fresh port and is spare.
  *
- * So a flow comes to live on as many paths as it has packets in flight, each with one, and on
- * new ones only when one of these was trimmed.  What is used most is what comes back soonest: a
- * path with a full queue has its turn more seldom even before anything is trimmed.
+ * So a flow settles on as many paths as it has packets in flight, one packet on each, and tries
+ * new paths only when a packet was trimmed.  The paths that return answers soonest are used most:
+ * a path with a full queue has its turn less often even before anything is trimmed.
  *
- * An incast trims on all paths alike, and a fresh port gains nothing there.  Nobody
- * has to find that out: a peer earns a fresh port with every NDP_ENTROPY_PRICE packets that
- * arrived whole, NDP_ENTROPY_SAVED at most.  What has not earned one keeps its port, is
- * scored as all paths are and waits as a spare.  So a first window that is trimmed costs
- * nothing, a peer that says that all was trimmed has nothing replaced, and a replacement, which
- * costs a route lookup when the path is used next, is never more than a fraction of a packet.
+ * An incast trims on all paths alike, and a fresh port gains nothing there.  An incast need not
+ * be detected: a peer earns a fresh port with every NDP_ENTROPY_PRICE packets that arrived
+ * whole, and saves up NDP_ENTROPY_SAVED ports at most.  A trimmed path that gets none keeps
+ * its port, is scored as all paths are and waits as a spare.  So a trimmed first window costs
+ * nothing, a peer that reports all packets as trimmed has nothing replaced, and replacements,
+ * which cost a route lookup when the path is used next, are never more than a fraction of the
+ * packets.
  *
- * A path that was replaced is another.  Its number (ndp_path_number()), which packets and
- * answers carry, has a generation beside its place: what is on its way by the old port is
- * no news of the new one, and does not tell anything by its order (order.c).  Scores begin
- * anew, and the route is looked up again, since this host may have several too.  Our answers are
- * remembered without a generation: one that was lost by the old port may be charged to the new.
+ * A replaced path counts as a new one.  Its number (ndp_path_number()), which packets and
+ * answers carry, has a generation beside its index: the outcome of a packet sent from the old port
+ * is not credited to the new port, and is no evidence by its order (order.c).  Scores are reset,
+ * and the route is looked up again, since this host may have several routes too.  The paths of
+ * our own answers are remembered without a generation: an answer lost on the old port may be
+ * charged to the new one.
  *
- * Paths that are configured are never replaced, nor recycled; no path of a peer to which
- * a transport has connections that chooses paths by itself is replaced, as its packets may
- * have to stay in order; and one path alone is left as it is.
+ * Configured paths are neither replaced nor recycled.  No path is replaced of a peer to which a
+ * connection's transport chooses paths by itself, as its packets may have to stay in order.  A
+ * peer's only path is left as it is.
  *
- * What was lost is left to the scoreboard: a path that is left out is looked at in turn, and
- * probed when it is due; others are spare.  A path whose packet nobody ever told of, because its
- * connection ended or the packet had been sent again, is neither ready nor spare; the permutation
- * comes by it.
+ * Losses are left to the scoreboard: a path that is left out is looked at in turn, and probed
+ * when it is due; other paths that lost a packet are spare.  A path whose packet was never
+ * answered by itself, because its connection ended or because it was a retransmission that was
+ * acknowledged along with others, is neither ready nor spare until the permutation reaches it.
  *
- * Memory: two bits a path, 256 of either kind in a peer.  Cost: a search through these bits for a
- * packet, in place of a step of the permutation.
+ * Memory: two bits per path, in two bitmaps of 256 bits for each peer.  Cost: a search of these
+ * bitmaps for each packet, in place of a step of the permutation.
  *
  * Non-goals: answers and pulls, which are sprayed; losses (score.c).
  */
 #include <net/dst.h>
 #include "sock.h"
 
-/* Packets that arrive whole for one fresh port. */
+/* Packets that must arrive whole to earn one fresh port. */
 #define NDP_ENTROPY_PRICE	4
 
-/* Fresh ports that may be saved for later: as many as there are paths by default. */
+/* Fresh ports that may be saved up: as many as a peer has paths by default. */
 #define NDP_ENTROPY_SAVED	32
 
-/* Paths that are left out which the search for a ready one looks at. */
+/* Left-out paths that one search for a usable path looks at before it gives up. */
 #define NDP_ENTROPY_LOOKS	16
 
 /**
@@ -73,7 +75,7 @@ __be16 ndp_entropy_random(void)
 }
 
 /**
- * ndp_entropy_init - the paths of a peer are random: they are recycled
+ * ndp_entropy_init - recycle the paths of a peer, which are random
  * @peer:	peer that nobody else sees
  */
 void ndp_entropy_init(struct ndp_peer *peer)
@@ -85,10 +87,10 @@ void ndp_entropy_init(struct ndp_peer *peer)
 }
 
 /**
- * ndp_entropy_keep - a connection's transport chooses paths by itself: ports stay as they are
+ * ndp_entropy_keep - keep a peer's ports: a connection's transport chooses paths by itself
  * @np:		connection
  *
- * Not for one that anybody can open under another's address.
+ * An unverified connection has no effect: anybody can open one from a spoofed address.
  *
  * Context: np->lock held.
  */
@@ -114,7 +116,7 @@ void ndp_entropy_whole(struct ndp_peer *peer, u16 i)
 		peer->earned++;
 }
 
-/* What is known of a path is forgotten. */
+/* Reset a path's score and put the path back in use. */
 static void ndp_entropy_forget(struct ndp_tally *sum, struct ndp_score *s)
 {
 	ndp_score_clear(sum, s);
@@ -127,7 +129,7 @@ static void ndp_entropy_forget(struct ndp_tally *sum, struct ndp_score *s)
  * @peer:	peer
  * @i:		path that it took
  *
- * Return: the path is another now.
+ * Return: the path was replaced.
  */
 bool ndp_entropy_trimmed(struct ndp_peer *peer, u16 i)
 {
@@ -157,7 +159,7 @@ bool ndp_entropy_trimmed(struct ndp_peer *peer, u16 i)
  * @peer:	peer
  * @i:		path that it took
  *
- * One that is left out is looked at in turn with those that are ready, until it is due.
+ * A path that is left out is looked at in turn with the ready ones, until it is due for a probe.
  *
  * Context: any.
  */
@@ -171,7 +173,7 @@ void ndp_entropy_lost(struct ndp_peer *peer, u16 i)
 		set_bit(i, peer->ready);
 }
 
-/* Take one of a set of paths that may be used, in turn.  Return: its index, or @n of the peer. */
+/* Take the next usable path of a set, in turn.  Return: its index, or peer->n if there is none. */
 static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_path_use use)
 {
 	struct ndp_peer *peer = np->peer;
@@ -184,7 +186,7 @@ static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_pa
 		i = find_next_bit(set, n, i);
 		if (i >= n)
 			i = find_first_bit(set, n);
-		/* Another processor may have taken it. */
+		/* Another processor may have taken the path. */
 		if (i >= n || !test_and_clear_bit(i, set))
 			break;
 		WRITE_ONCE(peer->turn, i + 1);
@@ -198,8 +200,8 @@ static u16 ndp_entropy_take(struct ndp_sock *np, unsigned long *set, enum ndp_pa
 /**
  * ndp_entropy_next - the path that DATA uses next
  * @np:		connection
- * @pushed:	nobody has ever asked for it
- * @use:	may it go to see whether a path is back?
+ * @pushed:	the packet leaves without a pull
+ * @use:	may the packet probe a path that was left out?
  *
  * Context: np->lock held, softirqs off.
  * Return: index of the path.

@@ -6,7 +6,7 @@
 #include "entropy.c"
 #include "path_test.h"
 
-/* A connection with @n random paths that its peer has answered. */
+/* A connection with @n random paths, whose peer has answered. */
 static struct ndp_sock *ndp_entropy_test_sock(struct kunit *test, u16 n)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, n);
@@ -15,7 +15,7 @@ static struct ndp_sock *ndp_entropy_test_sock(struct kunit *test, u16 n)
 	return np;
 }
 
-/* What went by one path was lost: it came by another. */
+/* A packet sent by path @number was lost, and arrived when sent again by path @other. */
 static void ndp_entropy_test_lost(struct ndp_sock *np, u16 number, u16 other)
 {
 	struct ndp_tx_cb cb = { .path = number };
@@ -24,7 +24,7 @@ static void ndp_entropy_test_lost(struct ndp_sock *np, u16 number, u16 other)
 	ndp_path_judge(np, &cb, other, NDP_F_RTX);
 }
 
-/* Is a path another after a packet of it was trimmed? */
+/* Trim a packet of path @i.  Return: the path was replaced. */
 static bool ndp_entropy_test_trim(struct ndp_sock *np, u16 i)
 {
 	bool replaced;
@@ -40,7 +40,7 @@ static void ndp_entropy_test_whole(struct ndp_sock *np, u16 i)
 	ndp_path_good(np, ndp_path_number(np->peer, i));
 }
 
-/* What is pushed goes by all paths; what is pulled by those that have brought a packet. */
+/* Pushed packets take all paths; pulled ones take those whose last packet arrived whole. */
 static void ndp_entropy_test_recycled(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_entropy_test_sock(test, 16);
@@ -53,7 +53,7 @@ static void ndp_entropy_test_recycled(struct kunit *test)
 	for (i = 0; i < 16; i++)
 		if (pushed & BIT_ULL(i))
 			ndp_entropy_test_whole(np, i);
-	/* Each once, in turn, as long as they come whole */
+	/* The five are used in turn, as long as their packets arrive whole. */
 	for (i = 0; i < 100; i++) {
 		u16 path = ndp_entropy_next(np, false, NDP_PATH_PROBE);
 
@@ -64,7 +64,7 @@ static void ndp_entropy_test_recycled(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, pulled, pushed);
 
-	/* No answers: those that were not used yet, and then all */
+	/* Without answers: the ready paths, then the unused ones, then the permutation */
 	for (i = 0; i < 16; i++)
 		all |= BIT_ULL(ndp_entropy_next(np, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, all, 0xffffULL);
@@ -73,7 +73,7 @@ static void ndp_entropy_test_recycled(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ndp_entropy_next(np, false, NDP_PATH_PROBE), 16);
 }
 
-/* One that was trimmed is another then, and has its turn after those that came whole. */
+/* A trimmed path is replaced, and has its turn after those whose packets arrived whole. */
 static void ndp_entropy_test_replaced(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_entropy_test_sock(test, 4);
@@ -93,7 +93,7 @@ static void ndp_entropy_test_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad->data.level, 0);
 	KUNIT_EXPECT_EQ(test, peer->data.good, 3);
 
-	/* What is on its way by the old port is no news of it. */
+	/* The outcome of packets from the old port is not credited to the new one. */
 	KUNIT_EXPECT_FALSE(test, ndp_path_is_current(peer, old));
 	ndp_path_good(np, old);
 	ndp_path_trimmed(np, old);
@@ -109,7 +109,7 @@ static void ndp_entropy_test_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer->data.good, 4);
 }
 
-/* Nothing is replaced that was not earned, and what may be saved is bounded. */
+/* A fresh port has to be earned, and the number of ports saved up is bounded. */
 static void ndp_entropy_test_earned(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_entropy_test_sock(test, 8);
@@ -135,7 +135,7 @@ static u16 ndp_entropy_test_pick(struct ndp_sock *np, const struct ndp_tx_cb *cb
 	return 0;
 }
 
-/* Paths that are configured, or alone, or those of a transport that chooses, stay. */
+/* Configured paths, a peer's only path, and paths that a transport chooses keep their ports. */
 static void ndp_entropy_test_kept(struct kunit *test)
 {
 	static const struct ndp_transport chooses = {
@@ -158,13 +158,13 @@ static void ndp_entropy_test_kept(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, ndp_entropy_test_trim(conf, i % 8));
 		KUNIT_EXPECT_FALSE(test, ndp_entropy_test_trim(chosen, i % 8));
 	}
-	/* Nor are some preferred. */
+	/* Nor are any of the configured paths preferred. */
 	for (i = 0; i < 8; i++)
 		used |= BIT_ULL(ndp_entropy_next(conf, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, used, 0xffULL);
 }
 
-/* One that is left out is passed over until it is due, and then probed. */
+/* A path that is left out is passed over until it is due, and then probed. */
 static void ndp_entropy_test_left_out(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_entropy_test_sock(test, 4);
@@ -187,7 +187,7 @@ static void ndp_entropy_test_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out->state, NDP_PATH_USED);
 }
 
-/* Who may not be where he says learns nothing, and uses all. */
+/* A connection to an unverified peer learns nothing about paths, and uses all of them. */
 static void ndp_entropy_test_unverified(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_entropy_test_sock(test, 8);

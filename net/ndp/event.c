@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP events: what an operator wants to know when it happens, to whoever listens.
+ * AF_NDP events: notifications by generic netlink of what an operator wants to know at once.
  *
- * Connections that begin and end, paths that are left out and come back, timeouts, and floods of
- * openings.  They come by a multicast group of generic netlink in the namespace that they are of.
- * While nobody on this machine listens an event costs a look at a bitmap: whether it is in this
- * namespace that somebody does is known when the message is sent.
+ * Events are connections that begin and end, paths that are left out and come back, timeouts, and
+ * floods of openings.  Each is sent to a generic netlink multicast group in its own namespace.
+ * While nobody on this machine listens an event costs a look at a bitmap; whether a listener is in
+ * the event's namespace is found out only when the message is sent.
  *
- * Everybody may listen, as everybody may list sockets (diag.c) and paths (netlink.c): an event
- * names what these show and no more, so it has no id of a connection, no mark and no user.
- * A bound, NDP_EVENTS_RATE, keeps a listener without privilege from making the host work for each
- * packet of a flood.  What is beyond it, or finds no memory, is counted, and the next event says
- * how many there were.  A flood, which is told of once a second, has its place beside the others.
+ * Any user may listen, as any user may list sockets (diag.c) and paths (netlink.c): an event shows
+ * what these lists show and no more, so it has no connection id, no mark and no user.
+ * A rate limit, NDP_EVENTS_RATE, keeps an unprivileged listener from making the host work for each
+ * packet of a flood.  Events beyond it, or without memory, are counted as lost, and the next event
+ * reports how many there were.  The flood event, sent once a second, is exempt from the limit.
  *
- * Called from all layers, as tracepoints are, under the locks of connections and peers and with
- * softirqs off; it calls none of them.  A message is written there and sent by a worker: that
- * walks all of the machine's listeners of generic netlink, and anybody may add to these.
+ * These functions are called from all layers, as tracepoints are, under the locks of connections
+ * and peers and with softirqs off; they call none of these layers.  The message is written there
+ * but sent by a worker, since sending walks all generic netlink listeners of the machine, and
+ * any user may add to these.
  *
  * Non-goals: single packets (trace.h).
  */
 #include "event.h"
 #include "path.h"
 
-/* So many at once, beyond the rate. */
+/* Events in a burst that the rate limit lets pass. */
 #define NDP_EVENTS_BURST	NDP_EVENTS_RATE
 
-/* How often a flood that lasts is told of. */
+/* Interval between the events of one flood. */
 #define NDP_EVENT_FLOOD_EACH	(1000 * NDP_MSEC)
 
-/* Room for all attributes of any event. */
+/* Bytes that all attributes of any event fit into. */
 #define NDP_EVENT_SIZE		256
 
 const struct genl_multicast_group ndp_event_group = {
@@ -42,14 +43,14 @@ struct ndp_event_msg {
 	struct net	*net;
 	struct sk_buff	*skb;
 	void		*hdr;
-	u32		lost;	/* that it tells of */
+	u32		lost;	/* events whose loss it reports */
 };
 
 /**
- * ndp_nl_put_addr - put an address into a message of netlink
+ * ndp_nl_put_addr - put an address into a netlink message
  * @skb:	message
  * @attr:	attribute
- * @addr:	address; one of IPv4 is put as such
+ * @addr:	address; a mapped IPv4 address is put as struct in_addr
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -59,7 +60,7 @@ int ndp_nl_put_addr(struct sk_buff *skb, int attr, const struct in6_addr *addr)
 				  nla_put_in6_addr(skb, attr, addr);
 }
 
-/* Does somebody listen?  Copies for KUnit have no family, nor sockets with a namespace. */
+/* Does somebody listen?  KUnit builds have no genl family, and their sockets no namespace. */
 static bool ndp_event_heard(struct net *net)
 {
 #ifdef NOTRACE
@@ -69,7 +70,7 @@ static bool ndp_event_heard(struct net *net)
 #endif
 }
 
-/* Does the bound allow another? */
+/* Does the rate limit allow another event? */
 static bool ndp_event_due(struct ndp_net *nn)
 {
 	const s64 each = NSEC_PER_SEC / NDP_EVENTS_RATE;
@@ -89,7 +90,7 @@ static void ndp_event_lost(struct net *net, u32 n)
 	atomic_add(n, &ndp_pernet(net)->events_lost);
 }
 
-/* Return: false if there is nothing to be written. */
+/* Begin an event's message.  Return: false if none is to be written. */
 static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_event event)
 {
 	struct ndp_net *nn;
@@ -105,7 +106,7 @@ static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_e
 		return false;
 	}
 	m->lost = atomic_xchg(&nn->events_lost, 0);
-	/* There is room for both, and for the header. */
+	/* The header and these two attributes always fit. */
 	m->hdr = genlmsg_put(m->skb, 0, 0, &ndp_genl, 0, NDP_CMD_EVENT);
 	nla_put_u32(m->skb, NDP_E_EVENT, event);
 	if (m->lost)
@@ -113,7 +114,7 @@ static bool ndp_event_begin(struct ndp_event_msg *m, struct net *net, enum ndp_e
 	return true;
 }
 
-/* @err: not all attributes had room */
+/* @err: nonzero if not all attributes fitted */
 static void ndp_event_end(struct ndp_event_msg *m, int err)
 {
 	struct ndp_net *nn = ndp_pernet(m->net);
@@ -128,7 +129,7 @@ static void ndp_event_end(struct ndp_event_msg *m, int err)
 	queue_work(ndp_event_wq, &nn->event_work);
 }
 
-/* A listener that is too slow is told so by its own socket. */
+/* A listener that is too slow gets ENOBUFS from its own socket. */
 static void ndp_event_work(struct work_struct *work)
 {
 	struct ndp_net *nn = container_of(work, struct ndp_net, event_work);
@@ -184,9 +185,9 @@ static int ndp_event_put_conn(struct sk_buff *skb, const struct ndp_sock *np)
 
 /**
  * ndp_event_open - a connection begins
- * @np:		connection, its names known
+ * @np:		connection, its addresses and ports known
  *
- * One that has ended before, since a packet found it, is not told of at all.
+ * If a packet has ended the connection before this call, nothing is ever reported of it.
  *
  * Context of this and those below: np->lock held, softirqs off.
  */
@@ -204,14 +205,14 @@ void ndp_event_open(struct ndp_sock *np)
 /**
  * ndp_event_close - a connection is over
  * @np:		connection, its state not changed yet
- * @abort:	before both sides had finished
- * @err:	what the application is told (positive errno), or 0
+ * @abort:	it ends before both sides had finished
+ * @err:	error that the application gets (positive errno), or 0
  */
 void ndp_event_close(struct ndp_sock *np, bool abort, int err)
 {
 	struct ndp_event_msg m;
 
-	/* What was aborted may be disconnected, which changes nothing. */
+	/* An aborted connection may be disconnected later: its end was reported already. */
 	if (!np->told_open)
 		return;
 	np->told_open = false;
@@ -223,11 +224,11 @@ void ndp_event_close(struct ndp_sock *np, bool abort, int err)
 }
 
 /**
- * ndp_event_path - a path is left out, or back
- * @np:		connection whose packet it was
+ * ndp_event_path - a path is left out, or back in use
+ * @np:		connection whose packet caused the change
  * @control:	for answers, else for DATA
  * @i:		index of the path
- * @out:	left out, else back
+ * @out:	the path is left out, else back in use
  */
 void ndp_event_path(const struct ndp_sock *np, bool control, u16 i, bool out)
 {
@@ -250,7 +251,7 @@ void ndp_event_path(const struct ndp_sock *np, bool control, u16 i, bool out)
 }
 
 /**
- * ndp_event_timeout - the time of packets is over
+ * ndp_event_timeout - packets have timed out
  * @np:		connection
  * @packets:	how many
  */
@@ -263,7 +264,7 @@ void ndp_event_timeout(const struct ndp_sock *np, u32 packets)
 				  nla_put_u32(m.skb, NDP_E_PACKETS, packets));
 }
 
-/* Has none been told of for a while?  Then this one is. */
+/* Is a flood event due?  At most one is sent per NDP_EVENT_FLOOD_EACH. */
 static bool ndp_event_flood_due(struct ndp_net *nn)
 {
 	s64 last = atomic64_read(&nn->flood_at), now = ktime_get_ns();
@@ -274,9 +275,9 @@ static bool ndp_event_flood_due(struct ndp_net *nn)
 }
 
 /**
- * ndp_event_flood - an opening is asked for a cookie, since there are so many
+ * ndp_event_flood - there are so many openings that one has to show a cookie
  * @lsk:	listener
- * @addr:	address of ours that it came to
+ * @addr:	local address that the opening was sent to
  */
 void ndp_event_flood(const struct sock *lsk, const struct in6_addr *addr)
 {

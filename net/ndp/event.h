@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, what generic netlink tells unasked (event.c).
+ * AF_NDP, events: notifications by generic netlink (event.c).
  */
 #ifndef _NDP_EVENT_H
 #define _NDP_EVENT_H

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP pull transport, the receiver: what arrivals earn (NDP paper, section 3.2).
+ * AF_NDP pull transport, the receiver: pulls that arrivals earn (NDP paper, section 3.2).
  *
- * An arriving packet, trimmed or whole, earns its sender one pull, but for a duplicate and
- * a whole one of the first window after LAST.  Pulls are granted by turns (pull.c), and
- * told by the next answer or by a PULL.
+ * An arriving packet, trimmed or whole, earns its sender one pull, except for a duplicate
+ * and, after LAST, a whole packet of the first window.  Pulls are granted by turns (pull.c),
+ * and announced by the next answer or by a PULL.
  *
- * LAST on the highest PSN heard of ends pulling for new data: from there on no
- * more pulls are owed than packets are missing that were not pulled yet.
+ * LAST on the highest PSN seen so far ends pulling for new data: from then on no more
+ * pulls are owed than there are missing packets that were not pulled yet.
  *
- * What finds no room is refused: it is answered as if it had been trimmed, and from then
- * on nothing is pulled until the reader takes something or the peer asks (PROBE, whose
- * interval doubles).  Only the lowest missing packet, if it came trimmed, is pulled even
+ * A packet that finds no room is refused: it is answered as if it had been trimmed, and
+ * from then on nothing is pulled until the reader takes data or the peer asks (PROBE, whose
+ * interval doubles).  Only the lowest missing packet, if it arrived trimmed, is pulled even
  * so, because it has a slot of its own.  A refused packet hence comes back no faster than
- * room can appear, but for one packet for each pull granted before the refusal: an initial
- * window at most.  A FIN in order takes no room, and is never refused.  A packet that
- * arrives trimmed or damaged each time is pulled once a round trip.
+ * room can appear, except for one packet for each pull granted before the refusal: an
+ * initial window at most.  A FIN in order takes no room, and is never refused.  A packet
+ * that arrives trimmed or damaged each time is pulled once per round trip.
  *
  * Non-goals: whose turn it is (pull.c).
  */
@@ -27,16 +27,16 @@ static bool ndp_was_pushed(const struct ndphdr *nh)
 }
 
 /*
- * What the pulls to come elicit.  A packet that carries an ACK says nothing of it.  A sender
- * whose next packet was longer than all that it had said it had is not believed any more: it
- * wrote more, or wants pulls that cost nothing.
+ * Note the sizes of the packets that future pulls will elicit.  A packet that carries an ACK
+ * does not announce its sender's backlog.  A sender whose next packet is longer than the backlog
+ * it had announced is no longer trusted: its application wrote more, or it cheats on pull costs.
  */
 static void ndp_note_sizes(struct ndp_sock *np, const struct ndphdr *nh,
 			   enum ndp_arrival how)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	/* No more can wait, whatever the peer says. */
+	/* No more trimmed packets than this can await a pull, whatever the peer sends. */
 	if (how != NDP_ARRIVED_WHOLE && ps->trimmed < NDP_MAX_WINDOW) {
 		ps->trimmed++;
 		ps->trimmed_bytes += min_t(u32, ntohs(nh->len), np->rcv_mss);
@@ -74,8 +74,8 @@ static void ndp_pull_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 }
 
 /*
- * A packet has arrived and was noted.  After LAST a whole one of the first
- * window earns nothing: what is missing is on its way as it was.
+ * A packet has arrived and was noted.  After LAST a whole packet of the first
+ * window earns nothing: the missing packets are under way as before.
  */
 static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 {
@@ -90,13 +90,13 @@ static void ndp_earn_pull(struct ndp_sock *np, bool pushed, bool trimmed)
 	ndp_pull_request(np);
 }
 
-/* DATA or FIN was queued, or not, and is going to be answered. */
+/* DATA or FIN was queued, trimmed or refused, and is going to be answered. */
 static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
 			    enum ndp_arrival how)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
-	/* What is missing next may have come trimmed while it was not the lowest. */
+	/* The packet at rcv_nxt may have arrived trimmed before it was the lowest missing one. */
 	if (np->rcv_nxt != ps->low_nxt)
 		ps->low_waits = !psn_before(np->rcv_max, np->rcv_nxt);
 	/* All data has arrived and LAST was set, so no pulled packet is outstanding. */
@@ -112,8 +112,8 @@ static void ndp_pull_answer(struct ndp_sock *np, const struct ndphdr *nh,
 }
 
 /*
- * An answer tells of all pulls.  If it is the newest, as the peer will see it, its window
- * is the one that the peer knows.
+ * An answer carries the pull counter.  If the peer will take it for the newest answer, its
+ * window is the one that the peer knows.
  */
 static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
 {
@@ -123,7 +123,7 @@ static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
 	if (ps->told != ps->sent || !ps->told_any ||
 	    !psn_before(psn, ps->told_psn))
 		ps->told_psn = psn;
-	/* Before the peer is known what is told has no number. */
+	/* Before the peer's first PSN is known the answer has no valid PSN. */
 	ps->told_any = np->irs_known;
 	ps->told = ps->sent;
 	nh->pull = htonl(ps->sent);
@@ -132,9 +132,9 @@ static void ndp_pull_stamp(struct ndp_sock *np, struct ndphdr *nh)
 }
 
 /*
- * The peer has data and no credit: tell it how things stand.  It has waited for
- * longer than a round trip, so that nothing that was pulled is still to come: pulls
- * that found it with nothing to send were forgotten.
+ * The peer has data and no credit: send it the pull counter and the window.  It has
+ * waited for longer than a round trip, so no pulled packet is still to arrive: the peer
+ * has discarded the pulls that reached it while it had nothing to send.
  */
 static void ndp_pull_probed(struct ndp_sock *np)
 {
@@ -143,7 +143,7 @@ static void ndp_pull_probed(struct ndp_sock *np)
 	np->promised = 0;
 	ps->refused = false;
 	ps->filled = false;
-	/* Without room now, owe the sender a pull for when there is; of a gap in any case. */
+	/* Without room, owe the sender a pull for when there is some; with a gap, in any case. */
 	if (!ps->owed &&
 	    (!ndp_room(np) || (np->irs_known && ndp_has_gap(np))))
 		ps->owed = 1;

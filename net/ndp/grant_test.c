@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: pulls that are owed, and what they elicit, at the wrap of packet numbers.
+ * KUnit: pulls that are owed, and the packets that they elicit, where PSNs wrap.
  */
 #include "conn_test.h"
 #include "grant.c"
 
-/* After LAST no more pulls are owed than packets are missing and not pulled. */
+/* After LAST no more pulls are owed than there are missing packets not yet pulled. */
 static void ndp_owed_test_last(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 2);
@@ -31,7 +31,7 @@ static void ndp_owed_test_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull(np)->owed, 0);
 }
 
-/* Header of DATA that is the highest heard of, by a sender that has so much behind it */
+/* DATA with the next PSN arrives, from a sender that announces a backlog of @behind bytes. */
 static void ndp_owed_test_next(struct ndp_sock *np, u16 len, u32 behind)
 {
 	struct ndphdr nh = { .psn = htonl(np->rcv_max + 1), .len = htons(len),
@@ -41,7 +41,7 @@ static void ndp_owed_test_next(struct ndp_sock *np, u16 len, u32 behind)
 	np->rcv_max++;
 }
 
-/* Who has more than he said is not believed any more. */
+/* A sender that has more than it had announced is no longer trusted. */
 static void ndp_owed_test_said(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 2);

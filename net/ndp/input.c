@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP receiving: what a packet is, and whose.
+ * AF_NDP receiving: validation of packets, and the lookup of their connections.
  *
- * A packet is checked for its form, then finds its connection, a tombstone, or a listener
- * for which it may open one (NDP paper, section 3.2.2).  data.c takes what carries
- * data, answer.c the rest.
+ * A packet is validated, then matched to its connection, to a tombstone, or to a listener
+ * for which it may open a connection (NDP paper, section 3.2.2).  data.c handles DATA and
+ * FIN, answer.c the other types.
  *
  * All of it runs in the receive softirq under the connection's own lock, never
  * in the socket backlog, so that a reader's copy delays no answer.
@@ -88,7 +88,7 @@ static void ndp_key_of(struct net *net, const struct sk_buff *skb,
 		ndp_skb_addrs(skb, &key->initiator, &to);
 }
 
-/* Does a program of the socket or of its cgroup refuse the packet? */
+/* Does a BPF program of the socket or of its cgroup reject the packet? */
 static bool ndp_filtered(struct sock *sk, struct sk_buff *skb)
 {
 	return sk_filter_trim_cap(sk, skb, skb->len);
@@ -123,8 +123,8 @@ static bool ndp_opening_suffices(struct net *net, const struct sock *lsk,
 }
 
 /*
- * May it open a connection?  If it has to show a cookie and has no good one, it is sent
- * one.
+ * May a packet open a connection?  If it has to show a cookie and has no valid one, its
+ * sender is sent one.
  */
 static bool ndp_may_open(struct net *net, const struct sock *lsk,
 			 const struct sk_buff *skb, const struct ndp_key *key)
@@ -142,7 +142,7 @@ static bool ndp_may_open(struct net *net, const struct sock *lsk,
 	return false;
 }
 
-/* A packet that may open a connection has come, and somebody listens. */
+/* A packet that may open a connection has arrived, and there is a listener for it. */
 static struct ndp_sock *ndp_rcv_opening(struct net *net, struct sock *lsk,
 					struct sk_buff *skb,
 					const struct ndp_key *key,
@@ -170,8 +170,8 @@ static struct ndp_sock *ndp_rcv_opening(struct net *net, struct sock *lsk,
 }
 
 /*
- * A packet of no connection.  With SYN it may open one; else whoever sends
- * data on it should know that it is gone.
+ * A packet of no connection.  With SYN it may open one; otherwise a sender of
+ * data is told that its connection is gone.
  */
 static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
 					const struct ndp_key *key,
@@ -197,7 +197,7 @@ static struct ndp_sock *ndp_rcv_no_conn(struct net *net, struct sk_buff *skb,
 	lsk = ndp_listen_lookup(net, skb);
 	if (!lsk) {
 		*reason = NDP_STAT_DROP_NO_LISTENER;
-		/* A token goes beside a first window, and one refusal is enough: that of DATA. */
+		/* A token comes along with a first window: the RST for that DATA is enough. */
 		if (ndp_opening(skb) != NDP_OPENED_BY_TOKEN)
 			ndp_refuse(net, skb, NDP_REASON_NONE);
 		return NULL;
@@ -239,7 +239,7 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 	case NDP_RST:
 	case NDP_COOKIE:
 	case NDP_SIGNAL:
-		/* What stands behind the header is of an extension that is not known here. */
+		/* Bytes behind the header may be an extension unknown here: no length check. */
 		/* Switches bounce only numbered packets. */
 		if (nh->flags & NDP_F_BOUNCED)
 			return NDP_STAT_DROP_TYPE;
@@ -251,8 +251,8 @@ static enum ndp_stat ndp_validate(struct sk_buff *skb)
 }
 
 /*
- * Did somebody on the way change the code point, so that ports do not know what to do
- * with it?  That of a trimmed packet is a matter of whoever trimmed it.
+ * Was the packet's DSCP rewritten on its way, so that switch ports misclassify it?  The
+ * DSCP of a trimmed packet is up to the switch that trimmed it.
  */
 static bool ndp_remarked(const struct sk_buff *skb)
 {

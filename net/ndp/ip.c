@@ -4,19 +4,20 @@
  *
  * Addresses of connections, paths and packets are struct in6_addr, those of IPv4
  * mapped into it (::ffff:a.b.c.d).  A socket of protocol 1 reaches peers of both
- * kinds: it is the peer's address that decides which packets a connection sends.
+ * families: whether a connection sends IPv4 or IPv6 follows from the peer's address.
  *
  * The UDP checksum is zero in IPv6 as well (RFC 6935 and 6936: the NDP header has a
- * checksum over the addresses, and the payload a CRC), for a switch that trims could
- * not mend it.  Only packets that stay on this host have one, and no CRC (xmit.c).
+ * checksum over the addresses, and the payload a CRC), because a switch that trims could
+ * not correct it.  Only packets that stay on this host have a UDP checksum, and then no
+ * CRC (xmit.c).
  *
- * The flow label repeats the UDP source port, so that the paths of a fabric that hashes
- * the label alone are as many.
+ * The flow label repeats the UDP source port, so that a fabric that hashes the label
+ * alone has as many paths.
  *
- * A numbered packet never changes its bytes.  When the path MTU has become smaller
- * than it, this host cuts it into fragments, which are not trimmed.
+ * The bytes of a numbered packet never change.  If the path MTU has become smaller than
+ * the packet, this host sends it as IP fragments, which switches do not trim.
  *
- * Non-goals: extension headers and IP options of the application's.
+ * Non-goals: extension headers and IP options set by the application.
  */
 #include <net/dsfield.h>
 #include <net/ip.h>
@@ -50,7 +51,7 @@ void ndp_skb_addrs(const struct sk_buff *skb, struct in6_addr *saddr,
  * ndp_skb_tos - DSCP and ECN of a packet
  * @skb:	packet, network header set
  *
- * Return: as they stand in an IPv4 header.
+ * Return: both, laid out as in the TOS byte of an IPv4 header.
  */
 u8 ndp_skb_tos(const struct sk_buff *skb)
 {
@@ -59,7 +60,7 @@ u8 ndp_skb_tos(const struct sk_buff *skb)
 }
 
 /**
- * ndp_skb_was_cut - did a packet come in fragments?
+ * ndp_skb_was_cut - did a packet arrive in fragments?
  * @skb:	packet, its control block as IP left it
  *
  * Return: yes.
@@ -133,8 +134,8 @@ static struct dst_entry *ndp_ip6_route(struct net *net, struct sock *sk,
  * @flow:	flow; a source address that is missing is filled in
  *
  * Context: process or softirq.
- * Return: route with a reference, or ERR_PTR of what routing says, -ENETUNREACH for
- * a destination that is not one host's.
+ * Return: route with a reference, or ERR_PTR of the routing error, -ENETUNREACH for
+ * an IPv4 multicast or broadcast destination.
  */
 struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
 			       struct ndp_flow *flow)
@@ -144,7 +145,7 @@ struct dst_entry *ndp_ip_route(struct net *net, struct sock *sk,
 }
 
 /**
- * ndp_ip_cookie - what dst_check() must be told of a route
+ * ndp_ip_cookie - the cookie with which dst_check() checks a route
  * @dst:	route
  *
  * Return: cookie.
@@ -156,7 +157,7 @@ u32 ndp_ip_cookie(const struct dst_entry *dst)
 	return rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 }
 
-/* May a packet with its IP header leave in one piece? */
+/* Does a packet with its IP header fit the MTU, so that it leaves in one piece? */
 static bool ndp_ip_fits(const struct sk_buff *skb, const struct ndp_flow *flow)
 {
 	u32 mtu = flow->mtu ?: dst_mtu(skb_dst(skb));
@@ -208,11 +209,11 @@ static void ndp_ip6_push(const struct sock *sk, struct sk_buff *skb,
 }
 
 /**
- * ndp_ip_send - UDP and IP headers onto a packet, and out
+ * ndp_ip_send - add UDP and IP headers to a packet and send it
  * @net:	namespace
  * @sk:		socket or NULL
  * @skb:	packet, its data beginning at the NDP header, its route set; consumed
- * @flow:	addresses, UDP ports, and how large it may be
+ * @flow:	addresses, UDP ports, and size limits
  * @dscp:	code point
  *
  * Context: process or softirq.
@@ -227,7 +228,7 @@ int ndp_ip_send(struct net *net, struct sock *sk, struct sk_buff *skb,
 	nh->check = 0;
 	nh->check = ndp_ip_checksum(nh, &flow->saddr, &flow->daddr);
 
-	/* NDP_HEADROOM is for these, too. */
+	/* NDP_HEADROOM covers the UDP and IP headers too. */
 	uh = __skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = flow->sport;

@@ -10,11 +10,11 @@
 #include "net.h"
 #include "packet.h"
 
-/* Bytes in front of the payload, at most. */
+/* Bytes of all headers in front of the payload, at most. */
 #define NDP_HEADROOM		(MAX_HEADER + sizeof(struct ipv6hdr) + \
 				 sizeof(struct udphdr) + NDP_HDR_LEN)
 
-/* Preamble, start delimiter, Ethernet header, FCS and gap of one frame. */
+/* Bytes of preamble, start delimiter, Ethernet header, FCS and gap of one frame. */
 #define NDP_ETH_OVERHEAD	(8 + 14 + 4 + 12)
 
 /* An empty packet with room for all headers.  Return: the packet or NULL. */
@@ -28,19 +28,19 @@ static inline struct sk_buff *ndp_alloc_control(void)
 }
 
 /**
- * struct ndp_flow - what headers of a packet say, and what routes it
- * @saddr:	source; for ndp_ip_route(): or any
- * @daddr:	destination
+ * struct ndp_flow - header fields of a packet, and the key of its route lookup
+ * @saddr:	source address; unspecified: ndp_ip_route() fills it in
+ * @daddr:	destination address
  * @sport:	UDP source port
- * @dport:	UDP destination port, the namespace's
+ * @dport:	UDP destination port, that of the namespace
  * @mark:	routing mark
- * @oif:	device to go by, 0 for any
- * @uid:	whose it is, for rules of routing
- * @flags:	of &struct flowi_common, of the socket
- * @limit:	fragments are no longer than this, 0: than the route says
- * @mtu:	of the route, 0: ask it
- * @ecn:	what the IP header says of ECN
- * @local:	it goes by the loopback device, and UDP's checksum is the device's
+ * @oif:	output device, 0 for any
+ * @uid:	user of the socket, for routing rules
+ * @flags:	flags of &struct flowi_common, from the socket
+ * @limit:	largest IP packet or fragment, bytes; 0: only the route's MTU limits it
+ * @mtu:	MTU of the route; 0: ndp_ip_send() asks the route
+ * @ecn:	ECN bits of the IP header
+ * @local:	the packet leaves by the loopback device, and the UDP checksum is offloaded
  */
 struct ndp_flow {
 	struct in6_addr		saddr;

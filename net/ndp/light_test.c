@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: behind which packets TCPlight asks for an answer.
+ * KUnit: which packets of TCPlight ask for an answer.
  */
 #include <kunit/test.h>
 #include "light.c"
 
 #define MSS	1000
 
-/* A connection that begins at @start, whose peer has promised so many packets. */
+/* A connection that begins at PSN @start, whose peer has promised room for @packets. */
 static struct ndp_sock *light_test_sock(struct kunit *test, u32 start, u32 packets)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -23,7 +23,7 @@ static struct ndp_sock *light_test_sock(struct kunit *test, u32 start, u32 packe
 	return np;
 }
 
-/* A packet leaves for the first time: is it to be answered? */
+/* A packet leaves for the first time: does it ask for an answer? */
 static bool light_asks(struct ndp_sock *np, u32 psn)
 {
 	struct ndp_tx_cb cb = { .psn = psn };
@@ -42,18 +42,18 @@ static int light_test_until(struct ndp_sock *np, u32 psn)
 	return n;
 }
 
-/* Half of what was promised, and the last of it, also where numbers wrap. */
+/* Packets ask at half of the promise and at its end, also where PSNs wrap. */
 static void light_test_promise(struct kunit *test)
 {
 	struct ndp_sock *np = light_test_sock(test, U32_MAX - 20, 100);
 
 	KUNIT_EXPECT_EQ(test, 50, light_test_until(np, U32_MAX - 20));
 	KUNIT_EXPECT_EQ(test, 50, light_test_until(np, 29));
-	/* Nothing more fits. */
+	/* The promise has no room for more packets. */
 	KUNIT_EXPECT_EQ(test, 1, light_test_until(np, 79));
 }
 
-/* A connection begins with one packet, which asks. */
+/* With room for only the first packet, that packet asks. */
 static void light_test_first(struct kunit *test)
 {
 	struct ndp_sock *np = light_test_sock(test, 7, 1);
@@ -61,7 +61,7 @@ static void light_test_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, light_test_until(np, 7));
 }
 
-/* What the peer has told of by itself need not be asked for. */
+/* Packets that the peer has acknowledged unasked do not count towards the next request. */
 static void light_test_told(struct kunit *test)
 {
 	struct ndp_sock *np = light_test_sock(test, 0, 100);
@@ -73,7 +73,7 @@ static void light_test_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 41, light_test_until(np, 49));
 }
 
-/* A reader that is slow makes little room, but what was promised once is still the measure. */
+/* A slow reader makes little room, but the largest promise so far still sets the stretch. */
 static void light_test_slow(struct kunit *test)
 {
 	struct ndp_sock *np = light_test_sock(test, 0, 100);
@@ -84,7 +84,7 @@ static void light_test_slow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 25, light_test_until(np, 50));
 }
 
-/* A send buffer smaller than the promise, and a promise beyond what the numbers allow. */
+/* A send buffer smaller than the promise, and a promise larger than NDP_MAX_WINDOW. */
 static void light_test_bounds(struct kunit *test)
 {
 	struct ndp_sock *np = light_test_sock(test, 0, 100);

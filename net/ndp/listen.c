@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP passive opens: any packet of a first window makes the connection (NDP
- * paper, section 3.2.2), with nothing but that packet to go by.
+ * AF_NDP passive opens: any packet of a first window opens the connection (NDP
+ * paper, section 3.2.2), by what that packet alone contains.
  *
- * A full backlog drops the packet; its sender retries.  The payload of
- * connections that nobody has accepted yet is bounded per listener: beyond it,
- * packets are answered as if trimmed.
+ * If the backlog is full the packet is dropped; its sender retries.  The payload of
+ * connections that nobody has accepted yet is bounded per listener: beyond that
+ * bound, packets are answered as if trimmed.
  *
- * Whoever forges source addresses could open as many as it likes: verify.c.
+ * Limits on connections that are opened from spoofed addresses: verify.c.
  */
 #include <net/ipv6.h>
 #include "event.h"
@@ -20,7 +20,7 @@
  * @skb:	opening
  *
  * Context: softirq, RCU read side.
- * Return: transport, held; NULL if it is none that the listener takes, or takes by that device.
+ * Return: transport, held; NULL if the listener does not accept it, or not by this device.
  */
 const struct ndp_transport *
 ndp_listen_transport(const struct sock *lsk, const struct sk_buff *skb)
@@ -111,15 +111,15 @@ static bool ndp_backlog_fill(struct sock *lsk, struct ndp_sock *np)
  * ndp_listen_open - open a connection for a packet
  * @lsk:	listener
  * @skb:	packet with SYN
- * @key:	of the acceptor's entry
- * @how:	what it shows of its sender's address
- * @tp:		transport that it names, held: consumed
+ * @key:	key of the acceptor's entry
+ * @how:	what @skb proves of its sender's address
+ * @tp:		transport that @skb names, held; the reference is consumed
  *
  * When two packets of one first window arrive on two CPUs, both get the same
  * connection.
  *
  * Context: softirq, RCU read side.
- * Return: connection with a reference, or NULL for backlog or memory.
+ * Return: connection with a reference, or NULL if the backlog is full or memory is short.
  */
 struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 				 const struct ndp_key *key,
@@ -157,7 +157,7 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 		return ndp_conn_get(other);
 	}
 	NDP_INC(sock_net(lsk), PASSIVE_OPENS);
-	/* Only now: what two packets at once would open twice is opened once. */
+	/* Report the opening only now: of two packets that race for it, only one gets here. */
 	trace_ndp_state(np, TCP_CLOSE, TCP_ESTABLISHED);
 	spin_lock_bh(&np->lock);
 	ndp_event_open(np);
@@ -171,12 +171,12 @@ struct ndp_sock *ndp_listen_open(struct sock *lsk, struct sk_buff *skb,
 	} else {
 		lsk->sk_data_ready(lsk);
 	}
-	/* The caller gets the reference of the allocation. */
+	/* The reference of the allocation passes to the caller. */
 	return np;
 }
 
 /**
- * ndp_child_accepted - a connection is no longer its listener's concern
+ * ndp_child_accepted - detach a connection from its listener
  * @np:		connection
  *
  * Context: process or softirq, no lock held.
@@ -220,7 +220,7 @@ struct sock *ndp_accept_dequeue(struct ndp_sock *lnp)
 }
 
 /**
- * ndp_listen_flush - the listener closes: reset what nobody accepted
+ * ndp_listen_flush - the listener closes: reset connections that nobody accepted
  * @lnp:	listener, no longer in state TCP_LISTEN
  *
  * Context: process.

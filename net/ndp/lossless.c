@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP and networks that lose nothing for want of room.
+ * AF_NDP and lossless networks: those that drop nothing for lack of buffer space.
  *
  * A transport that leaves reliability to the network (light.c) would be slow where ports drop.  So
- * its connections are refused, at either end, by a device behind which nothing shows that this is
- * such a network.  Looked at is the device of the first route, or of the opening, once.  What
- * shows it:
+ * either end refuses its connections on a device that is not known to lead to a lossless network.
+ * The device of the first route, or the one by which the opening arrived, is checked, once.  It
+ * qualifies if
  *
- * - loopback;
- * - a port of a lossless virtual switch (zvnic), or that switch's own device (zswitch), also
- *   below VLANs and macvlans;
- * - the operator's word, for all devices of a namespace: net.ndp.lossless.  No host can see
- *   whether each port on the way pauses (PFC), and a guest does not see what is behind its
- *   virtio-net.
+ * - it is the loopback device;
+ * - it is a port of a lossless virtual switch (zvnic), or that switch's own device (zswitch), or
+ *   a VLAN or macvlan on one of these;
+ * - the operator has declared all devices of the namespace lossless: net.ndp.lossless.  No host
+ *   can see whether each port on the way pauses (PFC), and a guest does not see what is behind
+ *   its virtio-net.
  *
- * Non-goals: other routes that packets take (paths, a route that changes); whether a zswitch was
- * told to drop, or has wires that do; finding out by sending; what is lost all the same (timer.c,
- * order.c).
+ * Non-goals: other routes that packets take (paths, a route that changes); whether a zswitch is
+ * configured to drop, or has wires that drop; probing the network; recovery from losses that
+ * happen all the same (timer.c, order.c).
  */
 #include <net/rtnetlink.h>
 #include "call.h"
@@ -31,7 +31,7 @@ static bool ndp_is_lossless_kind(const struct net_device *dev)
 }
 
 /**
- * ndp_lossless_ok - may a transport's connections go by a device?
+ * ndp_lossless_ok - may a transport's connections use a device?
  * @net:	namespace
  * @tp:		transport
  * @dev:	device

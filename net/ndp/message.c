@@ -4,27 +4,27 @@
  * calls (NDP paper, sections 2.2 and 3).
  *
  * The last packet of a message carries EOM.  A message is queued whole or not at
- * all, so that neither a fault, a full buffer nor a signal leaves half of one; what
- * MSG_MORE began waits aside for its end.  A reader waits for the end of the first
- * message in the receive queue, which is kept until all of it was copied.
+ * all, so that neither a fault, a full buffer nor a signal leaves half of one; a message
+ * begun with MSG_MORE waits in a queue of its own for its end.  A reader waits for the
+ * end of the first message in the receive queue, which is kept until all of it was copied.
  *
- * The receive buffer may be too small for a message.  Then its reader gets what is
- * there once the peer may send no more, without MSG_EOR, and from there on the rest of
- * that message as it comes (as NDP_PARTIAL has it for all).
+ * The receive buffer may be too small for a message.  Then, once the peer may send no
+ * more, the reader gets the part that has arrived, without MSG_EOR, and after it the rest
+ * of that message as it arrives (as with NDP_PARTIAL for all messages).
  *
  * Messages that overtake one another (NDP_UNORDERED) are in the receive queue in the order in
  * which they are read; overtake.c.
  *
- * Non-goals: messages beyond the send buffer.
+ * Non-goals: messages larger than the send buffer.
  */
 #include "call.h"
 
-/* Take the last packet of what MSG_MORE began to @list, if it has room. */
+/* Move the last packet of a message begun with MSG_MORE to @list, if it has room. */
 static void ndp_msg_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 {
 	struct sk_buff *skb;
 
-	/* Only writers fill it, under lock_sock(); most messages are of one piece. */
+	/* Only writers fill @unended, under lock_sock(); most messages are written at once. */
 	if (skb_queue_empty_lockless(&np->unended))
 		return;
 	spin_lock_bh(&np->lock);
@@ -37,8 +37,8 @@ static void ndp_msg_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 }
 
 /*
- * Copy all of @msg to @list, behind what its last packet has.
- * Return: 0, or an error and @list is as it was, without a packet or with one.
+ * Copy all of @msg to @list, first into the packet that it may have.
+ * Return: 0, or an error, and then @list is unchanged: empty, or with that packet.
  */
 static int ndp_msg_fill(struct ndp_sock *np, struct sk_buff_head *list, struct msghdr *msg)
 {
@@ -53,7 +53,7 @@ static int ndp_msg_fill(struct ndp_sock *np, struct sk_buff_head *list, struct m
 		kfree_skb(skb);
 	}
 	if (tail) {
-		/* It has no clone: nothing is allocated. */
+		/* The packet has no clone: trimming it allocates nothing. */
 		pskb_trim(tail, len);
 		tail->truesize = truesize;
 	}
@@ -83,7 +83,7 @@ static void ndp_msg_queue(struct ndp_sock *np, struct sk_buff_head *list,
 	ndp_output(np);
 }
 
-/* What a control message of ours says.  Return: 0 or an error. */
+/* Parse the control messages of SOL_NDP.  Return: 0 or an error. */
 static int ndp_msg_control(struct msghdr *msg, bool *sync)
 {
 	struct cmsghdr *cmsg;
@@ -102,8 +102,9 @@ static int ndp_msg_control(struct msghdr *msg, bool *sync)
 }
 
 /*
- * Memory for a further piece of a message.  The buffer may be full of the message itself, so
- * nobody waits; but pieces whose pages do not join must not weigh without bound.
+ * Reserve memory for a further piece of a message.  The buffer may be full of the message
+ * itself, so the writer does not wait for room; but the truesize of pieces whose page fragments
+ * do not coalesce must be bounded.
  */
 static int ndp_msg_room(struct ndp_sock *np, size_t len)
 {
@@ -166,7 +167,7 @@ int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	return n;
 }
 
-/* The packet behind @skb, or the first; softirqs may add to the queue. */
+/* The packet after @skb in the receive queue, or the first.  Softirqs may add to the queue. */
 static struct sk_buff *ndp_msg_next(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct sk_buff_head *queue = &ndp_to_sk(np)->sk_receive_queue;
@@ -179,9 +180,9 @@ static struct sk_buff *ndp_msg_next(struct ndp_sock *np, struct sk_buff *skb)
 
 /**
  * struct ndp_msg - the first message of a receive queue
- * @len:	bytes of it that are there
- * @copied:	of them, copied to the reader
- * @whole:	its end is there
+ * @len:	bytes of it that have arrived
+ * @copied:	bytes of these that were copied to the reader
+ * @whole:	its end has arrived
  */
 struct ndp_msg {
 	u32			len;
@@ -190,8 +191,8 @@ struct ndp_msg {
 };
 
 /*
- * Copy up to @max bytes of it to @msg, and look how long it is.
- * Context: lock_sock held.  Return: 0 or -EFAULT; the queue is as it was.
+ * Copy up to @max bytes of the first message to @msg, and find out how long it is.
+ * Context: lock_sock held.  Return: 0 or -EFAULT; the queue is unchanged.
  */
 static int ndp_msg_copy(struct ndp_sock *np, struct msghdr *msg, size_t max,
 			struct ndp_msg *m, struct sk_buff **stamped)
@@ -237,7 +238,7 @@ static void ndp_msg_consume(struct ndp_sock *np, u32 len)
 		ndp_rx_consumed(np, read);
 }
 
-/* Wait for a message.  Return: 1, 0 at the end, or an error. */
+/* Wait for a message.  Return: 1 if there is one, 0 after the last one, or an error. */
 static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 {
 	struct sock *sk = ndp_to_sk(np);
@@ -247,7 +248,7 @@ static int ndp_msg_wait(struct ndp_sock *np, long timeo)
 		int n;
 
 		if (ndp_msg_readable(np)) {
-			/* What was there when it was asked for is there now, or in the queue. */
+			/* The early message that was seen is still there, or now in the queue. */
 			ndp_early_fetch(np);
 			return 1;
 		}
@@ -279,7 +280,7 @@ static int ndp_msg_receive(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	if (!(flags & MSG_PEEK))
 		ndp_msg_consume(np, split ? m.copied : m.len);
 	else if (!m.whole)
-		/* The next call reads what this one has shown. */
+		/* The next call reads the part that this one has peeked at. */
 		np->rcv_split = true;
 	return flags & MSG_TRUNC && !split ? m.len : m.copied;
 }

@@ -2,87 +2,91 @@
 /*
  * AF_NDP transport "mprdma": a window over many paths.
  *
- * MP-RDMA (Lu et al., "Multi-Path Transport for RDMA in Datacenters", NSDI 2018).  It asks
- * of the fabric ECMP and ECN marks, and nothing else.  A path is a number of the core's list:
- * a UDP source port, the paper's virtual path.  Answers come by the path of that number.
+ * MP-RDMA (Lu et al., "Multi-Path Transport for RDMA in Datacenters", NSDI 2018).  It needs
+ * ECMP and ECN marks of the fabric, and nothing else.  A path is an index of the core's list:
+ * a UDP source port, the paper's virtual path.  Answers return by the path of that index.
  *
- * One window for all paths (section 3.2).  Each ACK adds 1/cwnd, each marked one takes 1/2,
- * and what the window then allows leaves by the path of that ACK.  So a path carries as many
- * packets as come back by it unmarked, and nothing is kept of any path.  A connection
- * begins with an initial window (one bandwidth-delay product) on as many random paths.
+ * One window for all paths (section 3.2).  Each ACK adds 1/cwnd to it, each marked ACK takes
+ * off 1/2, and packets that the window then allows leave by the path of that ACK.  So a path
+ * carries as many packets as are acknowledged on it without a mark, and no state is kept per
+ * path.  A connection begins with an initial window (one bandwidth-delay product) on as many
+ * random paths.
  *
  * Slow paths (section 3.3).  An ACK of a packet that lies more than delta below the highest
- * acknowledged came by a slow path: it takes one from the window and lets nothing leave.
- * The receiver takes what is less than slots (the paper's L) ahead of the lowest missing
- * packet, and NACKs what is further ahead.
+ * acknowledged came by a slow path: it takes one packet off the window and lets none leave.
+ * The receiver accepts packets less than slots (the paper's L) ahead of the lowest missing
+ * one, and NACKs those further ahead.
  *
- * Recovery (section 3.5).  Such a NACK tells that a packet is lost, and so does whatever
- * left more than delta packets after it and was answered.  It is sent again before anything
- * new, one for each answer.  When nothing may leave, for want of data, slots or window, a
- * packet that is out for longer than a round trip may take, while answers came, is lost as
- * well.  When for that time nothing came at all, the oldest packet is, and goes by the path of
- * the last answer and by others in turn, one after the other until one is answered, at most ten
- * (compare RFC 8985, tail loss probe); what left before is lost then.  The core's timeout is
- * for the rest.  If all that was in flight is lost, at least ten packets (or the initial
- * window) go by as many paths, the first by that of the last answer.
+ * Recovery (section 3.5).  Such a NACK shows that a packet is lost, and so does an answer to
+ * any packet that left more than delta packets later.  Lost packets are sent again before
+ * anything new, one for each answer.  When nothing may leave, for lack of data, slots or
+ * window, a packet is also lost that has been in flight for longer than a round trip may take
+ * while answers arrived.  When nothing at all arrived for that time, the oldest packet is
+ * declared lost and sent again, then the next, by the path of the last answer and by others in
+ * turn, until one is answered, at most ten (compare RFC 8985, tail loss probe); packets that
+ * left before the answered one are lost then.  The core's timeout covers the rest.  If all
+ * packets in flight are lost, at least ten (or the initial window, if less) leave by as many
+ * paths, the first by that of the last answer.
  *
- * Synchronised messages (section 3.4), of SOCK_SEQPACKET.  One that is for behind all before
- * it (NDP_CMSG_SYNC) should not come before these.  The sender waits before it: for sync per
- * mille (the paper's alpha) of the time in which delta packets leave, delta / (cwnd / RTT),
- * from the packet before on; or until all before it is acknowledged.
+ * Synchronised messages (section 3.4), of SOCK_SEQPACKET.  A message to be delivered after all
+ * earlier ones (NDP_CMSG_SYNC) should not arrive before these.  The sender holds it back until
+ * sync per mille (the paper's alpha) of the time in which delta packets leave, delta / (cwnd /
+ * RTT), has passed since the packet before, or until all earlier packets are acknowledged.
  *
- * Also section 3.5: an answer lets at most two packets leave; what the window allows beyond
- * that goes by random paths when half a round trip has passed without an answer.  Once a
- * round trip, with a probability of 1 %, a packet tries a random path.  An answer for which
- * there is no data takes one from the window.  After three round trips without traffic
- * a connection begins anew with the initial window.
+ * Also section 3.5: an answer lets at most two packets leave; packets that the window allows
+ * beyond that leave by random paths when half a round trip has passed without an answer.  Once
+ * a round trip, with a probability of 1 %, a packet tries a random path.  An answer for which
+ * there is no data to send takes one packet off the window.  After three round trips without
+ * traffic a connection restarts with the initial window.
  *
- * What the paper leaves open, and what differs:
- * - A synchronised message that comes early waits at the receiver (overtake.c), which has
- *   memory for it.  The paper's has none, and refuses it: whoever sends it again upon the
- *   NACK does so each round trip until the missing packet is there, 57,000 times a second in
- *   a test.
- * - The least window is one packet, the largest what the wire format allows.
- * - Numbers become contiguous packet by packet.  By messages, as the paper's receiver has it,
- *   one of more packets than slots could not be received.
- * - inflate, the paper's count of packets that have arrived out of order, is the core's
- *   knowledge of each packet.  What a cumulative number acknowledges stays in the account
- *   until its own ACK comes, which is a path's clock, but for two round trips at most: ACKs
- *   may be lost.
- * - The window does not grow while the host has not sent what it allows: the host's own link
- *   or the peer's room is what limits.  What may leave and cannot is kept, with its path.
- * - The paper's sender, which knows little of what has arrived, sends again all that is not
- *   acknowledged cumulatively, after a NACK.  This one knows each packet, and in what order
- *   they left, retransmissions too, so it need not wait for a NACK, for which the receiver
- *   would have to run out of slots.  But what is more than delta behind may only have a slow
- *   path: sent again, all that the path carries would be, and nothing were left to come back
- *   by it.  A lone flow, whose paths are each much slower than its own link, would lose path
- *   after path so, until delta is more time than a port's queue.  So where the ACK of what
- *   was taken for lost comes after all, it is slots in delta's place that tell a loss (compare
- *   RFC 8985, section 6.2, step 4); each packet that was lost indeed takes one off that.
- * - Without PFC packets are dropped.  A loss takes one from the window, the place that the
- *   packet had in it, as a slow path's ACK does: where nobody marks, losses keep it
- *   in bounds.  So does a NACK of a packet that was trimmed, or that found no room.
+ * Where the paper is silent, or this implementation differs:
+ * - A synchronised message that arrives early waits at the receiver (overtake.c), which has
+ *   memory for it.  The paper's receiver has none and refuses the message: a sender that
+ *   retransmits upon the NACK does so each round trip until the missing packet arrives, 57,000
+ *   times a second in a test.
+ * - The smallest window is one packet, the largest what the wire format allows.
+ * - The lowest missing PSN advances packet by packet.  If it advanced by whole messages, as in
+ *   the paper's receiver, a message of more packets than slots could not be received.
+ * - inflate, the paper's count of packets that have arrived out of order, is replaced by the
+ *   core's state of each packet.  A packet that was acknowledged cumulatively still occupies
+ *   the window until its own ACK arrives, which clocks a path, but for two round trips at most:
+ *   ACKs may be lost.
+ * - The window does not grow while the host has not sent all that it allows: then the host's own
+ *   link or the peer's room is the limit.  For packets that may leave but cannot yet, the paths
+ *   are kept.
+ * - The paper's sender, which knows little about what has arrived, retransmits after a NACK all
+ *   packets that are not acknowledged cumulatively.  This one knows the state of each packet,
+ *   and in what order they left, retransmissions included, so it need not wait for a NACK, for
+ *   which the receiver would have to run out of slots.  But a packet that is more than delta
+ *   behind may only be on a slow path: all packets on that path would be sent again, by other
+ *   paths, and no ACK would clock it any more.  A lone flow, whose paths are each much slower
+ *   than its own link, would thus lose path after path, until delta packets take longer than a
+ *   port's queueing delay.  So when the ACK of a packet declared lost arrives after all, the
+ *   loss threshold rises from delta to slots (compare RFC 8985, section 6.2, step 4); each
+ *   packet that was really lost lowers it by one.
+ * - Without PFC packets are dropped.  A loss takes one packet off the window, the place that
+ *   the lost one had in it, as a slow path's ACK does: where no switch marks, losses bound the
+ *   window.  A NACK of a packet that was trimmed, or that found no room, does the same.
  * - Random paths are all paths in turn from a random one on: the fabric's hash makes them
- *   random, and those that were in vain are not tried again before the others.  The core's
- *   scores of paths (score.c) are not asked: they leave out what is worse than most, and here
- *   one good path is looked for among many bad ones.
+ *   random, and a path that was tried in vain is not tried again before the others.  The core's
+ *   scores of paths (score.c) are not used: they leave out paths that are worse than most, and
+ *   here one good path is looked for among many bad ones.
  *
- * Non-goals: what the receiver reads when (overtake.c); flow control (window.c).
+ * Non-goals: the order in which messages are read (overtake.c); flow control (window.c).
  */
 #include <linux/module.h>
 #include <linux/random.h>
 #include "transport.h"
 
-/* The window's fraction of a packet, bits. */
+/* Bits of the window that are a fraction of a packet. */
 #define MPRDMA_SHIFT		16
 #define MPRDMA_ONE		BIT(MPRDMA_SHIFT)
 #define MPRDMA_CWND_MAX		(NDP_MAX_WINDOW << MPRDMA_SHIFT)
 
-/* Packets that one answer lets leave (section 3.5). */
+/* Packets that one answer lets leave, at most (section 3.5). */
 #define MPRDMA_PER_ACK		2
 
-/* Round trips without traffic after which a connection begins anew (section 3.5). */
+/* Round trips without traffic after which the window is the initial one again (section 3.5). */
 #define MPRDMA_IDLE_RTTS	3
 
 /* Packets that leave at once, each by another path, when all in flight were lost. */
@@ -91,7 +95,7 @@
 /* Packets sent again one by one, each by another path, before the core's timeout. */
 #define MPRDMA_TRIES		10
 
-/* Paths remembered of packets that may leave and that the host could not send yet. */
+/* Paths remembered for packets that may leave but could not be sent yet. */
 #define MPRDMA_CREDITS		32
 
 static int mprdma_set_packets(const char *val, const struct kernel_param *kp)
@@ -142,28 +146,29 @@ module_param_cb(probe, &mprdma_permille, &probe, 0644);
 MODULE_PARM_DESC(probe, "probability that a new path is tried in a round trip, per mille (default 10)");
 
 /**
- * struct mprdma - what it knows of a connection
+ * struct mprdma - state of a connection
  * @cwnd:	window, packets, with MPRDMA_SHIFT bits of fraction
  * @ooh:	highest PSN that is known to have arrived (snd_ooh)
- * @ooh_seq:	the same in the order in which packets have left, retransmissions too
- * @seq:	of the packet that is being answered: place in that order,
- * @again:	and it was sent before, or is to be sent again
- * @was_lost:	because it was taken for lost
- * @probing:	the next packet that leaves by an ACK's path takes a random one
- * @tries:	packets taken for lost because nothing came, since the last answer
- * @back:	the last packet that was sent again while nothing came went by @good
- * @owed:	packets acknowledged by a number above them, in this round trip and in the one
- *		before, whose own ACK has not come
+ * @ooh_seq:	the same by the order in which packets have left (tx_seq), retransmissions too
+ * @seq:	tx_seq of the packet that is being answered
+ * @again:	that packet was sent more than once, or is to be sent again
+ * @was_lost:	that packet was declared lost
+ * @probing:	the next packet that an ACK lets leave takes a random path, not the ACK's
+ * @tries:	packets declared lost because no answer arrived, since the last answer
+ * @back:	the last packet that was sent again during silence took path @good
+ * @owed:	packets acknowledged cumulatively, in this round trip and in the one before,
+ *		whose own ACK has not arrived
  * @fresh:	packets that may leave by random paths
  * @credits:	packets that may leave by the paths of ACKs
- * @first:	place of the first of these
+ * @first:	index in @path of the oldest of these
  * @next:	path of the packet that is leaving
- * @good:	path by which the last answer came
+ * @good:	path by which the last answer arrived
  * @tried:	the random path that was taken last
- * @lost_at:	a packet is lost when one is answered that left more than so many later
+ * @lost_at:	loss threshold: a packet is lost when one that left more than so many packets
+ *		later is answered
  * @round_at:	end of this round trip, ktime_get_ns()
- * @heard_at:	when an answer came last, or the connection began
- * @new_at:	when something new left last; of messages
+ * @heard_at:	when the last answer arrived, or the connection began, ktime_get_ns()
+ * @new_at:	when a new packet left last, if the socket has messages, ktime_get_ns()
  * @path:	paths of @credits, a ring
  */
 struct mprdma {
@@ -190,22 +195,22 @@ struct mprdma {
 	u16	path[MPRDMA_CREDITS];
 };
 
-/* Without a sample of one a third of the timeout, which is what it begins as (peer.c). */
+/* Smoothed RTT; without a sample, a third of the RTO, which begins as three RTTs (peer.c). */
 static u64 mprdma_rtt(const struct ndp_sock *np)
 {
 	return ndp_srtt(np) ?: div_u64(READ_ONCE(np->peer->rto_ns), 3);
 }
 
 /*
- * How long a packet may be out, by the round trips of late (srtt + 4 rttvar).  Twice that, for
- * the queues of other paths may be longer.
+ * How long a packet may be in flight, by recent round trips: twice srtt + 4 rttvar, as the queues
+ * of other paths may be longer.
  */
 static u64 mprdma_patience(const struct ndp_sock *np)
 {
 	return 2 * ndp_peer_rto(np->peer);
 }
 
-/* And how long nothing may come before the oldest packet is taken for lost. */
+/* How long no answer may arrive before the oldest packet is declared lost. */
 static u64 mprdma_silence(const struct ndp_sock *np)
 {
 	return max(mprdma_patience(np), div_u64(ndp_rto_base(np), MPRDMA_TRIES));
@@ -218,7 +223,7 @@ static void mprdma_shrink(struct mprdma *mp, u32 by)
 	mp->cwnd = max(mp->cwnd, by + MPRDMA_ONE) - by;
 }
 
-/* An ACK of a packet, marked or not (section 3.2).  @used: all that may leave has left. */
+/* An answer, marked or not (section 3.2).  @used: it is an ACK, and all that may leave has left. */
 static void mprdma_react(struct mprdma *mp, bool marked, bool used)
 {
 	if (marked)
@@ -234,7 +239,7 @@ static u32 mprdma_taken(const struct mprdma *mp, u32 flight)
 	return flight + mp->owed[0] + mp->owed[1] + mp->credits + mp->fresh;
 }
 
-/* Packets that the window has room for beyond those (awnd). */
+/* Packets that the window has room for beyond mprdma_taken() (awnd). */
 static u32 mprdma_room(const struct mprdma *mp, u32 flight)
 {
 	u32 cwnd = mp->cwnd >> MPRDMA_SHIFT;
@@ -244,8 +249,8 @@ static u32 mprdma_room(const struct mprdma *mp, u32 flight)
 }
 
 /*
- * A packet's own ACK comes after a cumulative number has acknowledged it.
- * Return: it still counts as an answer.
+ * A packet's own ACK arrives after the packet was acknowledged cumulatively.
+ * Return: that ACK still counts as an answer.
  */
 static bool mprdma_was_owed(struct mprdma *mp)
 {
@@ -257,7 +262,7 @@ static bool mprdma_was_owed(struct mprdma *mp)
 	return true;
 }
 
-/* A packet may leave by a path.  Return: it is remembered. */
+/* Let a packet leave by a path.  Return: there was room to remember that path. */
 static bool mprdma_credit(struct mprdma *mp, u16 path)
 {
 	if (mp->credits == MPRDMA_CREDITS)
@@ -275,7 +280,7 @@ static u16 mprdma_take_credit(struct mprdma *mp)
 	return path;
 }
 
-/* Does an ACK tell of a slow path (section 3.3.2)?  A retransmission's path is a good one. */
+/* Does an ACK show a slow path (section 3.3.2)?  That of a retransmission never does. */
 static bool mprdma_is_slow(struct mprdma *mp, u32 psn, bool rtx)
 {
 	if (rtx)
@@ -293,7 +298,7 @@ static u16 mprdma_random_path(const struct ndp_sock *np, struct mprdma *mp)
 	return mp->tried;
 }
 
-/* Has the receiver no slot yet for what it has refused? */
+/* Has the receiver no slot yet for the lowest packet that it has refused? */
 static bool mprdma_is_blocked(const struct ndp_sock *np)
 {
 	const struct sk_buff *skb = ndp_rtx_first(np);
@@ -301,13 +306,13 @@ static bool mprdma_is_blocked(const struct ndp_sock *np)
 	return skb && ndp_tx_cb(skb)->psn - np->snd_una >= READ_ONCE(slots);
 }
 
-/* Is there anything to be sent beyond what may leave already? */
+/* Are there more packets to be sent than may leave already? */
 static bool mprdma_has_data(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	return skb_queue_len(&np->sendq) + np->rtx_pkts > mp->credits + mp->fresh;
 }
 
-/* May a packet leave?  While the receiver has no slot for the lowest refused one a lost one may. */
+/* Is there a packet to send?  While the lowest refused one has no slot, only a lost one will do. */
 static bool mprdma_could_send(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	if (mprdma_is_blocked(np))
@@ -333,9 +338,10 @@ static void mprdma_init(struct ndp_sock *np, u32 start)
 }
 
 /*
- * Nothing is in flight, so no ACK will come: what the window allows may leave by random paths.
- * After a pause it is the initial one again.  If there was no pause all is lost, or refused:
- * the path of the last answer goes first, and if that was long ago others are looked for.
+ * Nothing is in flight, so no ACK will arrive: what the window allows may leave by random paths.
+ * After a pause the window is the initial one again.  If not all is acknowledged, all packets
+ * that were in flight are lost, or refused: the first now takes the path of the last answer, and
+ * if that was long ago the window has room to try other paths.
  */
 static void mprdma_start(struct ndp_sock *np, struct mprdma *mp, bool all_acked)
 {
@@ -355,7 +361,7 @@ static void mprdma_start(struct ndp_sock *np, struct mprdma *mp, bool all_acked)
 	mp->fresh = mprdma_room(mp, 0);
 }
 
-/* Is the next packet the beginning of a message for behind all before it? */
+/* Is the next packet the beginning of a synchronised message? */
 static bool mprdma_next_is_sync(const struct ndp_sock *np)
 {
 	const struct sk_buff *skb = skb_peek(&np->sendq);
@@ -363,7 +369,7 @@ static bool mprdma_next_is_sync(const struct ndp_sock *np)
 	return skb && unlikely(ndp_tx_cb(skb)->flags & NDP_F_SYNC);
 }
 
-/* When it may leave, if not all before it is acknowledged (section 3.4). */
+/* When a synchronised message may leave while earlier packets are in flight (section 3.4). */
 static u64 mprdma_sync_at(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	u64 wait = div_u64(mprdma_rtt(np) * READ_ONCE(delta), max(mp->cwnd >> MPRDMA_SHIFT, 1U));
@@ -385,7 +391,7 @@ static bool mprdma_may_send(const struct ndp_sock *np, enum ndp_send what, u32 l
 	case NDP_SEND_EMPTY:
 		return true;
 	case NDP_SEND_NEW:
-		/* The receiver has no slot for it before that for what it has refused. */
+		/* The receiver has slots for the refused packets before any for new ones. */
 		if (np->rtx_pkts || mprdma_is_held(np, mp))
 			return false;
 		break;
@@ -406,9 +412,9 @@ static void mprdma_set_timer(struct ndp_sock *np, u64 at)
 }
 
 /*
- * That of a packet which no answer lets leave.  What was lost goes by the path of the last
- * answer.  If that is long ago it does so every other time: either this path has failed, or
- * its answers are lost, and most other paths may be worse.
+ * The path of a packet that leaves without an ACK.  A lost packet takes the path of the last
+ * answer.  If that answer was long ago, it does so only every other time: either this path has
+ * failed, or its answers are lost, and most other paths may be worse.
  */
 static u16 mprdma_other_path(const struct ndp_sock *np, struct mprdma *mp, enum ndp_send what)
 {
@@ -434,7 +440,7 @@ static void mprdma_sent(struct ndp_sock *np, struct ndp_tx_cb *cb, enum ndp_send
 		if (what != NDP_SEND_EMPTY && mp->fresh)
 			mp->fresh--;
 	}
-	/* Where it was lost it could be lost again. */
+	/* On the path where it was lost the packet could be lost again. */
 	if (what == NDP_SEND_LOST && mp->next == ndp_path_index(cb->path))
 		mp->next = mprdma_random_path(np, mp);
 	if (cb->flags & NDP_F_LAST || !np->transport_at)
@@ -455,7 +461,7 @@ static u16 mprdma_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 
 /* Loss */
 
-/* The oldest packet in flight, if it left before @seq, is lost. */
+/* Declare the oldest packet in flight lost, if it left before @seq. */
 static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
 {
 	if (!ndp_tx_lose(np, seq))
@@ -465,10 +471,10 @@ static bool mprdma_lose(struct ndp_sock *np, struct mprdma *mp, u32 seq)
 }
 
 /*
- * When the oldest packet in flight is taken for lost: it has been out for longer than a round
- * trip may take while answers came, or nothing has left or come for that time.  The latter
- * ends with the first timeout, or when it has been in vain, U64_MAX: each packet that leaves
- * begins the core's timeout anew, which would never come.
+ * When the oldest packet in flight is declared lost: when it has been in flight for
+ * mprdma_patience() while answers arrived, or when nothing has left or arrived for
+ * mprdma_silence().  The latter rule ends with the first timeout or after MPRDMA_TRIES packets
+ * (U64_MAX): each packet that leaves restarts the core's timeout, which would never expire.
  */
 static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 {
@@ -486,7 +492,7 @@ static u64 mprdma_overdue_at(const struct ndp_sock *np, const struct mprdma *mp)
 	return last->sent_at + mprdma_silence(np);
 }
 
-/* A packet is sent again that no answer lets leave; what is in flight grows by none. */
+/* Let a packet be sent again without an answer; the number in flight does not grow. */
 static void mprdma_try(struct mprdma *mp)
 {
 	if (!mp->credits && !mp->fresh)
@@ -494,8 +500,8 @@ static void mprdma_try(struct mprdma *mp)
 }
 
 /*
- * Return: the oldest packet in flight is lost, and another may be.  Of those that nobody has
- * answered one is enough.
+ * Declare the oldest packet in flight lost if it is overdue.
+ * Return: it was, and the next may be too.  During silence one packet at a time is enough.
  */
 static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
 {
@@ -511,20 +517,20 @@ static bool mprdma_overdue(struct ndp_sock *np, struct mprdma *mp, u64 now)
 	return false;
 }
 
-/* May something leave when half a round trip has passed without an answer? */
+/* May a packet leave when half a round trip has passed without an answer? */
 static bool mprdma_bursts(const struct ndp_sock *np, const struct mprdma *mp)
 {
 	return mprdma_could_send(np, mp) && mprdma_room(mp, np->flight_pkts);
 }
 
-/* Have the timer look again, if no answer comes before. */
+/* Set the timer to look again, in case no answer arrives before. */
 static void mprdma_wait(struct ndp_sock *np, const struct mprdma *mp, u64 now)
 {
 	u64 at = mprdma_bursts(np, mp) ? now + mprdma_rtt(np) / 2 : mprdma_overdue_at(np, mp);
 
 	if (at == U64_MAX)
 		return;
-	/* What is overdue and still in the host's qdisc is not lost: no haste. */
+	/* An overdue packet that is still in the local qdisc is not lost: look again later. */
 	mprdma_set_timer(np, at > now ? at : now + mprdma_silence(np));
 }
 
@@ -536,7 +542,7 @@ static void mprdma_clock(struct ndp_sock *np, struct mprdma *mp, u16 path, u64 n
 
 	if (!mprdma_has_data(np, mp))
 		mprdma_overdue(np, mp, now);
-	/* Use it or lose it: the place was this path's. */
+	/* Use it or lose it: this path gives up its place in the window. */
 	if (room && !mprdma_has_data(np, mp)) {
 		mprdma_shrink(mp, MPRDMA_ONE);
 		return;
@@ -550,7 +556,7 @@ static void mprdma_clock(struct ndp_sock *np, struct mprdma *mp, u16 path, u64 n
 			break;
 }
 
-/* Once a round trip: a path may be tried, and ACKs that are late are lost. */
+/* Once a round trip: perhaps try a path, and take late ACKs as lost. */
 static void mprdma_round(struct ndp_sock *np, struct mprdma *mp, u64 now)
 {
 	if (now < mp->round_at)
@@ -562,7 +568,7 @@ static void mprdma_round(struct ndp_sock *np, struct mprdma *mp, u64 now)
 		mp->probing = true;
 }
 
-/* Which packet is answered. */
+/* Note which packet is being answered. */
 static void mprdma_note(struct mprdma *mp, const struct ndp_tx_cb *cb)
 {
 	mp->seq = cb->tx_seq;
@@ -586,8 +592,8 @@ static void mprdma_nacked(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /*
- * A NACK, which tells below which number all has arrived.  A packet beyond the receiver's
- * slots has come by a good path; others were trimmed, or found no room.
+ * A NACK; @cum is the PSN below which all packets have arrived.  A packet beyond the receiver's
+ * slots has arrived by a good path; others were trimmed, or found no room.
  */
 static void mprdma_refused(struct mprdma *mp, u32 psn, u32 cum)
 {
@@ -597,7 +603,7 @@ static void mprdma_refused(struct mprdma *mp, u32 psn, u32 cum)
 		mp->ooh = psn;
 }
 
-/* What was taken for lost was late alone, or was lost: when is the next? */
+/* Adapt the loss threshold: a packet declared lost was only late, or was lost indeed. */
 static void mprdma_learn(struct mprdma *mp, bool late)
 {
 	if (late)
@@ -607,8 +613,8 @@ static void mprdma_learn(struct mprdma *mp, bool late)
 }
 
 /*
- * What an answer does to the window.
- * Return: it lets packets leave.
+ * Adjust the window by an answer.
+ * Return: the answer lets packets leave.
  */
 static bool mprdma_judge(struct ndp_sock *np, struct mprdma *mp, const struct ndphdr *nh,
 			 bool news)
@@ -621,7 +627,7 @@ static bool mprdma_judge(struct ndp_sock *np, struct mprdma *mp, const struct nd
 	mprdma_react(mp, nh->flags & NDP_F_ECE, ack && used);
 	if (ack && news && mp->was_lost)
 		mprdma_learn(mp, !rtx);
-	/* Of the transmission that was taken for lost: its place in the window is gone. */
+	/* The answered transmission was declared lost: its place in the window is gone. */
 	if (news && mp->again && !rtx)
 		return false;
 	if (news && (s32)(mp->seq - mp->ooh_seq) > 0)
@@ -642,7 +648,7 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 	bool ack = ndp_hdr_type(nh) == NDP_ACK;
 	u64 now = ktime_get_ns();
 
-	/* A second answer to a packet counts for nothing, but an ACK behind a cumulative number. */
+	/* Ignore a second answer to a packet, except an ACK after a cumulative one. */
 	if (!news && !(ack && psn_before(ntohl(nh->psn), np->snd_una) && mprdma_was_owed(mp)))
 		return;
 	mp->heard_at = now;
@@ -657,8 +663,8 @@ static void mprdma_answered(struct ndp_sock *np, const struct ndphdr *nh, bool n
 }
 
 /*
- * A packet's timeout: no ACK may be left to send it again by, and all others in flight may be
- * lost as well.
+ * A packet has timed out: perhaps no ACK is left that would let it be sent again, and all others
+ * in flight may be lost as well.
  */
 static void mprdma_lost(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 {
@@ -669,7 +675,7 @@ static void mprdma_lost(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	mprdma_set_timer(np, ktime_get_ns() + mprdma_rtt(np) / 2);
 }
 
-/* No answer for half a round trip, or a packet has been out for too long. */
+/* No answer for half a round trip, or a packet has been in flight for too long. */
 static void mprdma_timer(struct ndp_sock *np)
 {
 	struct mprdma *mp = ndp_transport_priv(np);

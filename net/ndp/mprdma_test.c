@@ -10,7 +10,7 @@ static struct mprdma mprdma_test_of(u32 cwnd)
 	return (struct mprdma) { .cwnd = cwnd << MPRDMA_SHIFT, .ooh = -1 };
 }
 
-/* A window of ACKs makes it one larger; a mark costs a half (section 3.2). */
+/* A window of ACKs adds one packet to it; a mark takes off half a packet (section 3.2). */
 static void mprdma_test_react(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(100);
@@ -24,14 +24,14 @@ static void mprdma_test_react(struct kunit *test)
 	mp = mprdma_test_of(100);
 	mprdma_react(&mp, true, true);
 	KUNIT_EXPECT_EQ(test, 199 * MPRDMA_ONE / 2, mp.cwnd);
-	/* What was not used does not grow, but a mark counts. */
+	/* A window that is not used up does not grow, but a mark counts. */
 	mprdma_react(&mp, false, false);
 	KUNIT_EXPECT_EQ(test, 199 * MPRDMA_ONE / 2, mp.cwnd);
 	mprdma_react(&mp, true, false);
 	KUNIT_EXPECT_EQ(test, 99 * MPRDMA_ONE, mp.cwnd);
 }
 
-/* Where a share F = 2 / (cwnd + 2) is marked it stays as it is (section 3.2.1). */
+/* If a share F = 2 / (cwnd + 2) of ACKs is marked the window is stable (section 3.2.1). */
 static void mprdma_test_fixpoint(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(18);
@@ -60,7 +60,7 @@ static void mprdma_test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, MPRDMA_CWND_MAX, mp.cwnd);
 }
 
-/* What is in flight, what may leave, and ACKs that are still to come, are in the window. */
+/* Packets in flight, packets that may leave, and ACKs still to arrive occupy the window. */
 static void mprdma_test_room(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(10);
@@ -72,12 +72,12 @@ static void mprdma_test_room(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mprdma_credit(&mp, 7));
 	KUNIT_EXPECT_EQ(test, 2, mprdma_room(&mp, 3));
 	KUNIT_EXPECT_EQ(test, 0, mprdma_room(&mp, 50));
-	/* A half is no packet. */
+	/* Half a packet of window is no room. */
 	mprdma_react(&mp, true, true);
 	KUNIT_EXPECT_EQ(test, 1, mprdma_room(&mp, 3));
 }
 
-/* An ACK of a packet that was known to have arrived counts once for each such packet. */
+/* One late ACK counts for each packet that was acknowledged cumulatively. */
 static void mprdma_test_owed(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(10);
@@ -91,7 +91,7 @@ static void mprdma_test_owed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mprdma_was_owed(&mp));
 }
 
-/* Paths leave in the order in which their ACKs came, and what does not fit is refused. */
+/* Paths are used in the order in which their ACKs arrived; those that do not fit are refused. */
 static void mprdma_test_credits(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(100);
@@ -111,7 +111,7 @@ static void mprdma_test_credits(struct kunit *test)
 	}
 }
 
-/* More than delta behind the highest; a retransmission never is; over the wrap. */
+/* Slow is more than delta below the highest PSN, except a retransmission; PSNs wrap. */
 static void mprdma_test_slow(struct kunit *test)
 {
 	struct mprdma mp = mprdma_test_of(100);
@@ -122,12 +122,12 @@ static void mprdma_test_slow(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mprdma_is_slow(&mp, 5 - delta, false));
 	KUNIT_EXPECT_TRUE(test, mprdma_is_slow(&mp, 4 - delta, false));
 	KUNIT_EXPECT_FALSE(test, mprdma_is_slow(&mp, 4 - delta, true));
-	/* Nor does one say how far the others are. */
+	/* Nor does a retransmission raise the highest PSN. */
 	KUNIT_EXPECT_FALSE(test, mprdma_is_slow(&mp, 100, true));
 	KUNIT_EXPECT_EQ(test, 5, mp.ooh);
 }
 
-/* What was late alone has the next wait for the receiver's slots, until enough are lost. */
+/* A packet that was only late raises the loss threshold to slots; losses lower it again. */
 static void mprdma_test_learn(struct kunit *test)
 {
 	struct mprdma mp = { .lost_at = 32 };
@@ -154,7 +154,7 @@ static void mprdma_test_packet(struct kunit *test, struct ndp_sock *np, u64 sent
 	np->flight_pkts++;
 }
 
-/* A round trip, 1 ns, that is far too short. */
+/* A connection with a round-trip time of 1 ns, which is far too short. */
 static struct ndp_sock *mprdma_test_sock(struct kunit *test)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -173,7 +173,7 @@ static struct ndp_sock *mprdma_test_sock(struct kunit *test)
 	return np;
 }
 
-/* A packet that the receiver has refused, the last of those that wait. */
+/* Add a packet that the receiver has refused, behind the others that wait. */
 static struct sk_buff *mprdma_test_refused(struct kunit *test, struct ndp_sock *np, u32 psn)
 {
 	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
@@ -186,8 +186,8 @@ static struct sk_buff *mprdma_test_refused(struct kunit *test, struct ndp_sock *
 }
 
 /*
- * The lowest missing packet has a slot, wherever it stands among the refused ones: NACKs that
- * come far out of order are not sorted for without end.
+ * The lowest missing packet has a slot, wherever it is in the list of refused ones, which is
+ * not fully sorted if NACKs arrive far out of order.
  */
 static void mprdma_test_blocked(struct kunit *test)
 {
@@ -203,13 +203,13 @@ static void mprdma_test_blocked(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mprdma_is_blocked(np));
 	list_move(&ndp_tx_cb(high)->list, &np->rtx);
 	KUNIT_EXPECT_FALSE(test, mprdma_is_blocked(np));
-	/* It is under way: the other one has no slot before it arrives. */
+	/* The lowest is in flight: the other one has no slot before that arrives. */
 	ndp_tx_cb(low)->state = NDP_TX_FLIGHT;
 	list_del(&ndp_tx_cb(low)->list);
 	KUNIT_EXPECT_TRUE(test, mprdma_is_blocked(np));
 }
 
-/* A message for behind all others waits for delta packets' time, or for their ACKs. */
+/* A synchronised message waits for the time of delta packets, or for the ACKs of all others. */
 static void mprdma_test_sync(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);
@@ -235,7 +235,7 @@ static void mprdma_test_sync(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mprdma_is_held(np, &mp));
 }
 
-/* The oldest packet is lost if others were answered, or if for long nothing was. */
+/* The oldest packet is lost if others were answered, or if nothing was for a long time. */
 static void mprdma_test_overdue(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);
@@ -250,19 +250,19 @@ static void mprdma_test_overdue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
 	mp.heard_at = 1001;
 	KUNIT_EXPECT_EQ(test, 1000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
-	/* Once there was a timeout the core's are for the rest. */
+	/* After the first timeout, silence is left to the core's timeouts. */
 	np->backoff = 1;
 	KUNIT_EXPECT_EQ(test, 1000 + 2 * NDP_RTO_MIN, mprdma_overdue_at(np, &mp));
 	mp.heard_at = 1000;
 	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
-	/* And when so many were tried in vain. */
+	/* Likewise after MPRDMA_TRIES packets in vain. */
 	np->backoff = 0;
 	KUNIT_EXPECT_NE(test, U64_MAX, mprdma_overdue_at(np, &mp));
 	mp.tries = MPRDMA_TRIES;
 	KUNIT_EXPECT_EQ(test, U64_MAX, mprdma_overdue_at(np, &mp));
 }
 
-/* However short a round trip is: what waits in the host's qdisc has no timer run on and on. */
+/* However short a round trip, a packet in the local qdisc does not keep the timer running. */
 static void mprdma_test_haste(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);
@@ -274,7 +274,7 @@ static void mprdma_test_haste(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3000 + NDP_RTO_MIN / MPRDMA_TRIES, np->transport_at);
 }
 
-/* All paths in turn. */
+/* Random paths are all paths in turn. */
 static void mprdma_test_paths(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);
@@ -287,7 +287,7 @@ static void mprdma_test_paths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 15, seen);
 }
 
-/* What was lost goes where an answer came from of late, and else there every other time. */
+/* A lost packet takes the path of the last answer; if that is old, only every other time. */
 static void mprdma_test_other_path(struct kunit *test)
 {
 	struct ndp_sock *np = mprdma_test_sock(test);

@@ -3,16 +3,16 @@
  * AF_NDP and the MTU of paths.
  *
  * Payload is cut to fit the route of every path: the smallest MTU of all decides, as
- * any packet may take any path.  Routes learn of smaller ones in mid-path by ICMP, and
- * of interfaces and administrators at once; each packet's route is asked, so that the
- * next cut is right.  What had its number before keeps its bytes and goes as fragments
- * of IP (ip.c), what was only queued is cut anew.
+ * any packet may take any path.  Routes learn of a smaller MTU along the path by ICMP, and
+ * of changes to this host's interfaces and routes at once; the MTU is read for each packet,
+ * so that the next cut is right.  A packet that was numbered before keeps its bytes and is
+ * sent as IP fragments (ip.c); one that was only queued is cut anew.
  *
- * Black holes swallow large packets and send no ICMP.  Large packets that were lost five times
- * in a row, each time a longer timeout after the last, while none arrived, are taken for a sign
- * of one: for a second nothing larger than 1280 bytes leaves, which every IPv6 network and nearly
- * every one of IPv4 carries.  Then large ones are tried again; while they fail, after twice as
- * long each time.  One that arrives after all ends it.
+ * A black hole drops large packets and sends no ICMP.  One is suspected when large packets were
+ * lost five times in a row, each time a longer timeout after the last, while none arrived: for a
+ * second nothing larger than 1280 bytes leaves, a size that every IPv6 network and nearly every
+ * IPv4 network carries.  Then large packets are tried again; each time they fail, packets stay
+ * small for twice as long.  A large packet that arrives after all ends the suspicion.
  * A cable that was pulled looks the same, and costs a second of small packets.
  *
  * Non-goals: searching for the size in between (RFC 8899).
@@ -23,10 +23,10 @@
 /* The largest packet that leaves while a black hole is suspected. */
 #define NDP_MTU_SAFE		IPV6_MIN_MTU
 
-/* Losses in a row before that: those of timeouts take sixteen times the first one's time. */
+/* Losses in a row that raise the suspicion: five timeouts take 16 times as long as the first. */
 #define NDP_HOLE_TIMEOUTS	5
 
-/* How long packets stay small, and how often that doubles: a quarter of an hour at most. */
+/* How long packets stay small, and how often that doubles: to a quarter of an hour at most. */
 #define NDP_HOLE_TIME		(1000 * NDP_MSEC)
 #define NDP_HOLE_DOUBLINGS	10
 
@@ -39,8 +39,8 @@ static u32 ndp_mtu_now(const struct ndp_path *path)
 }
 
 /*
- * A path has another MTU than when it was used last.  What made it larger may hold for the others
- * as well (a device's MTU): those that nobody uses now must not keep packets small for ever.
+ * A path's MTU has changed since the path was used last.  If it grew, other paths may have grown
+ * with it (a device's MTU): those not in use now must not keep packets small permanently.
  */
 static void ndp_mtu_learn(struct ndp_peer *peer, struct ndp_path *path, u32 mtu)
 {
@@ -77,7 +77,7 @@ static void ndp_mtu_sync(struct ndp_sock *np)
 }
 
 /**
- * ndp_mtu_note - a path is about to be used
+ * ndp_mtu_note - note the MTU of a path that is about to be used
  * @np:		connection
  * @path:	the path
  * @dst:	its route
@@ -111,11 +111,11 @@ static void ndp_mtu_large_again(struct ndp_sock *np)
 }
 
 /**
- * ndp_mtu_limit - how large may a packet be, whatever its route says?
+ * ndp_mtu_limit - how large may a packet be, apart from its route's MTU?
  * @np:		connection
  *
  * Context: np->lock held.
- * Return: bytes from the IP header on, 0: as large as the route lets it.
+ * Return: bytes with the IP header, 0: as large as the route allows.
  */
 u32 ndp_mtu_limit(struct ndp_sock *np)
 {
@@ -137,7 +137,7 @@ static bool ndp_mtu_is_large(const struct ndp_sock *np, const struct sk_buff *sk
  * @np:		connection
  * @skb:	numbered packet
  *
- * Those that are lost together are one loss.
+ * Large packets that are lost together count as one loss.
  *
  * Context: np->lock held.
  */
@@ -148,7 +148,7 @@ void ndp_mtu_lost(struct ndp_sock *np, const struct sk_buff *skb)
 	if (ndp_tx_cb(skb)->limited || np->small_until || !ndp_mtu_is_large(np, skb) ||
 	    now < np->large_lost_next)
 		return;
-	/* Half a timeout's time, each of which is twice the last: that is what tells two apart. */
+	/* Losses count as two if half a timeout lies between them; timeouts double. */
 	np->large_lost_next = now + (ndp_rto_base(np) << np->large_lost) / 2;
 	np->large_lost++;
 	if (np->large_lost < NDP_HOLE_TIMEOUTS)
@@ -175,13 +175,13 @@ void ndp_mtu_arrived(struct ndp_sock *np, const struct sk_buff *skb)
 }
 
 /**
- * ndp_mtu_cut - cut a queued packet to today's size, or less
+ * ndp_mtu_cut - cut a queued packet to the current segment size, or less
  * @np:		connection
  * @skb:	first of its send queue, without a number
- * @max:	payload that it may have
+ * @max:	most payload that it may have
  *
- * What is over follows it in the queue.  Without memory the packet stays as it is, to
- * go as fragments.
+ * The remainder follows it in the queue.  Without memory the packet stays as it is, to be
+ * sent as fragments.
  *
  * Context: np->lock held.
  */

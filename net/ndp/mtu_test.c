@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: which losses of large packets are taken for a black hole, and what is remembered of
- * the MTU of paths.
+ * KUnit: which losses of large packets raise the suspicion of a black hole, and which path
+ * MTUs are remembered.
  */
 #include <kunit/test.h>
 #include "conn.h"
@@ -38,7 +38,7 @@ static struct ndp_mtu_test *ndp_mtu_test_new(struct kunit *test)
 	return t;
 }
 
-/* So many losses, each long after the one before. */
+/* Lose @n large packets, each long after the one before. */
 static void ndp_mtu_test_lose(struct ndp_mtu_test *t, int n)
 {
 	while (n--) {
@@ -47,7 +47,7 @@ static void ndp_mtu_test_lose(struct ndp_mtu_test *t, int n)
 	}
 }
 
-/* Those that are lost together are one loss; each timeout's is one more. */
+/* Packets that are lost together count as one loss; each timeout adds one. */
 static void ndp_mtu_test_counts(struct kunit *test)
 {
 	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
@@ -57,7 +57,7 @@ static void ndp_mtu_test_counts(struct kunit *test)
 
 	for (i = 0; i < 30; i++)
 		ndp_mtu_lost(np, t->large);
-	/* Or this machine stood still. */
+	/* Skip the check if this machine was stalled meanwhile. */
 	if (ktime_get_ns() - before < NDP_RTO_MIN / 2)
 		KUNIT_EXPECT_EQ(test, (int)np->large_lost, 1);
 	KUNIT_EXPECT_GE(test, np->large_lost_next, before + NDP_RTO_MIN / 2);
@@ -71,7 +71,7 @@ static void ndp_mtu_test_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, np->small_until, 0ULL);
 }
 
-/* Five are a hole, and then packets are small; small ones that are lost are none. */
+/* Five losses of large packets make packets small; losses of small packets do not count. */
 static void ndp_mtu_test_hole(struct kunit *test)
 {
 	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
@@ -87,7 +87,7 @@ static void ndp_mtu_test_hole(struct kunit *test)
 	ndp_mtu_test_lose(t, 1);
 	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), NDP_MTU_SAFE);
 	KUNIT_EXPECT_LT(test, np->mss, NDP_MTU_SAFE);
-	/* When that is over all begins anew, but for how long the next time is. */
+	/* After that the count restarts, but the next time of small packets is longer. */
 	np->small_until = 1;
 	KUNIT_EXPECT_EQ(test, ndp_mtu_limit(np), 0);
 	KUNIT_EXPECT_GT(test, np->mss, NDP_MTU_SAFE);
@@ -97,7 +97,7 @@ static void ndp_mtu_test_hole(struct kunit *test)
 	KUNIT_EXPECT_GT(test, np->small_until, ktime_get_ns() + NDP_HOLE_TIME);
 }
 
-/* One large packet that arrives shows that there is none, also when it was only slow. */
+/* A large packet that arrives, even late, shows that there is no black hole. */
 static void ndp_mtu_test_arrives(struct kunit *test)
 {
 	struct ndp_mtu_test *t = ndp_mtu_test_new(test);
@@ -123,7 +123,7 @@ static unsigned int ndp_mtu_test_device(const struct dst_entry *dst)
 	return dst->header_len;
 }
 
-/* A device's MTU grows: also of the paths that nobody has used since. */
+/* When a device's MTU grows, paths that nobody has used since grow too. */
 static void ndp_mtu_test_grows(struct kunit *test)
 {
 	static struct dst_ops ops = { .mtu = ndp_mtu_test_device };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, a namespace's share: counters, bounds, tables; and what all files use.
+ * AF_NDP, the state of a namespace: counters, limits, tables; and what all files use.
  */
 #ifndef _NDP_NET_H
 #define _NDP_NET_H
@@ -21,16 +21,16 @@ struct ndp_transport;
 #define NDP_MSEC		((u64)NSEC_PER_MSEC)
 #define NDP_USEC		((u64)NSEC_PER_USEC)
 
-/* A peer that has been silent for so long is given up. */
+/* A peer that has been silent for this long is given up. */
 #define NDP_GIVE_UP		(30 * 1000 * NDP_MSEC)
 
-/* What each processor may have added to a namespace's memory and not told, bytes. */
+/* Bytes that each processor may hold back from the count of a namespace's memory. */
 #define NDP_MEM_BATCH		(64 << 10)
 
-/* Peers that leave tombstones are told apart by a hash of so many values. */
+/* Hash buckets in which a namespace's tombstones are counted by peer. */
 #define NDP_TOMB_PEERS		512
 
-/* Counters of a namespace; stat.c names them as /proc/net/ndp_stat does. */
+/* Counters of a namespace; stat.c has their names in /proc/net/ndp_stat. */
 enum ndp_stat {
 	NDP_STAT_DATA_OUT,
 	NDP_STAT_DATA_BYTES_OUT,
@@ -117,7 +117,7 @@ struct ndp_stats {
 	u64 v[__NDP_STAT_MAX];
 };
 
-/* What a connection counts, as struct ndp_info has it. */
+/* Counters of a connection, as in struct ndp_info. */
 struct ndp_counters {
 	u64			bytes_sent;
 	u64			bytes_acked;
@@ -147,69 +147,70 @@ struct ndp_counters {
 };
 
 /**
- * struct ndp_net - a namespace's share
+ * struct ndp_net - the state of a namespace
  * @udp:	kernel socket on which packets arrive, NULL until first needed
  * @udp6:	the same for IPv6
- * @udp_mutex:	serialises their making and @udp_port
+ * @udp_mutex:	serialises the creation of both sockets, and changes of @udp_port
  * @stats:	counters, per CPU
- * @mem:	bytes that packets in the queues of all sockets weigh
- * @mem_max_kb:	bound of that, KiB, 0 for none but the whole module's
- * @orphans:	connections that no process has any more
- * @max_orphans: bound of that
- * @rst_rate:	RSTs to strangers a second, 0: without bound
- * @amplification: bytes that an unverified peer is sent for each of its own, 0: no bound
- * @tombs_max:	bound of @tombs
- * @lossless:	the networks behind all its devices drop nothing for want of room
+ * @mem:	truesize of the packets in the queues of all sockets, bytes
+ * @mem_max_kb:	limit of @mem, KiB, 0 for none but the whole module's
+ * @orphans:	number of connections that no process has any more
+ * @max_orphans: limit of @orphans
+ * @rst_rate:	limit of RSTs to strangers per second, 0: none
+ * @amplification: limit of bytes sent to an unverified peer for each byte from it, 0: none
+ * @tombs_max:	value of @tombs from which on openings need a cookie (timewait.c)
+ * @lossless:	the networks behind all its devices drop nothing for lack of buffer space
  * @udp_port:	UDP destination port, host order
  * @base_rtt_us: round-trip time of the idle network, for the initial window
- * @transport:	of new sockets, held
- * @qdisc_us:	what the link carries in it, of one socket, may wait in the local qdisc
+ * @transport:	transport of new sockets, held
+ * @qdisc_us:	link time of one socket's packets that may wait in the local qdisc, us
  * @n_paths:	entropy values of a connection without configured paths
  * @pull_rate_mbit: pull rate override, Mb/s, 0 for the link's own
- * @pull_low_share: percent of a device's pulls for those of lower priority
+ * @pull_low_share: percent of a device's pulls for connections of lower priority
  * @bind_lock:	guards @bind and all bind_node in it
  * @bind:	bound sockets by port
  * @listen:	listeners by port; written under @bind_lock, read under RCU
  * @tomb_lock:	guards the lists below, @tombs and @tomb_peers
  * @tomb_short:	tombstones of acknowledged closes, oldest first
- * @tomb_long:	all others, oldest first
- * @tomb_work:	removes expired ones
- * @tombs:	how many there are
- * @tomb_peers:	of them, by peer, see ndp_tomb_peer()
- * @rst_at:	when all RSTs to strangers that were sent had been due at that rate,
+ * @tomb_long:	all other tombstones, oldest first
+ * @tomb_work:	removes expired tombstones
+ * @tombs:	number of tombstones
+ * @tomb_peers:	numbers of tombstones by peer, see ndp_tomb_peer()
+ * @rst_at:	when the next RST to a stranger is due at @rst_rate, after those sent so far,
  *		ktime_get_ns()
- * @event_at:	when all events that were told had been due at their rate, ktime_get_ns()
- * @flood_at:	when a flood was told of last, ktime_get_ns(); 0: never
- * @events_lost: events that the next one has to tell of
+ * @event_at:	when the next event is due at NDP_EVENTS_RATE, likewise
+ * @flood_at:	when a flood event was sent last, ktime_get_ns(); 0: never
+ * @events_lost: number of lost events that the next event has to report
  * @events:	messages that @event_work sends
  * @net:	the namespace itself
  * @cookie_key:	secret of cookies
- * @cookie_floor: cookies of no later time are taken, by connection id; under
+ * @cookie_floor: by class of connection ids, the time of a cookie below or at which it
+ *		is invalid; written under @tomb_lock
+ * @cookies_until: openings need a cookie until then, ktime_get_ns(); written under
  *		@tomb_lock
- * @cookies_until: nothing opens without one before, ktime_get_ns(); under @tomb_lock
  * @token_lock:	guards @tokens and what it points to
- * @tokens:	numbers that acceptors gave us for later, NULL until the first comes
- * @path_lock:	guards writing of what follows
+ * @tokens:	tokens that acceptors gave us, NULL until the first arrives
+ * @path_lock:	guards writing of the members up to @path_gen
  * @path_table:	configured destinations, by prefix; read under RCU
- * @path_plens:	how many there are of each prefix length; read under RCU
- * @path_dsts:	all of them, longest prefix first
- * @n_path_dsts: how many
- * @path_gen:	grows when they change
- * @peer_lock:	guards writing of @peers, and what follows
+ * @path_plens:	numbers of destinations by prefix length; read under RCU
+ * @path_dsts:	all configured destinations, longest prefix first
+ * @n_path_dsts: number of configured destinations
+ * @path_gen:	grows with each change of configured paths
+ * @peer_lock:	guards writing of @peers, and the idle peers
  * @peers:	hosts that connections go to (peer.c); read under RCU
- * @idle_peers:	those that no connection has, the one idle the longest first
- * @n_idle_peers: how many
- * @peers_max:	bound of that
- * @peer_work:	forgets them after a while
- * @sysctl_header: registration
- * @sysctl_table: the namespace's copy of the table
+ * @idle_peers:	peers that no connection has, the one idle the longest first
+ * @n_idle_peers: number of idle peers
+ * @peers_max:	limit of @n_idle_peers
+ * @peer_work:	frees peers that have been idle for a while
+ * @sysctl_header: registration of the sysctls
+ * @sysctl_table: the namespace's copy of the sysctl table
  */
 struct ndp_net {
 	struct socket		*udp;
 	struct socket		*udp6;
 	struct mutex		udp_mutex;	/* @udp, @udp6, @udp_port */
 	struct ndp_stats __percpu *stats;
-	u64			begun;		/* ktime_get_ns() */
+	u64			begun;		/* when it was made, ktime_get_ns() */
 	struct percpu_counter	mem;
 	int			mem_max_kb;
 	atomic_t		orphans;
@@ -230,7 +231,7 @@ struct ndp_net {
 #define NDP_BIND_BUCKETS 512
 	struct hlist_head	bind[NDP_BIND_BUCKETS];
 	struct hlist_head	listen[NDP_BIND_BUCKETS];
-	u32			listen_seed;	/* of their buckets */
+	u32			listen_seed;	/* of the hash of @listen */
 
 	spinlock_t		tomb_lock;	/* the five below */
 	struct list_head	tomb_short;
@@ -287,7 +288,7 @@ static inline u64 ndp_rate_set(const struct ndp_net *nn)
 	return READ_ONCE(nn->pull_rate_mbit) * 1000000ULL;
 }
 
-/* Count an event of a namespace, or of the one that a socket is in: no lookup. */
+/* Count an event in a namespace.  NDP_CONN_* take a socket in it, and need no lookup. */
 #define NDP_INC(net, id) \
 	this_cpu_inc(ndp_pernet(net)->stats->v[NDP_STAT_##id])
 #define NDP_CONN_INC(np, id) \
@@ -295,7 +296,7 @@ static inline u64 ndp_rate_set(const struct ndp_net *nn)
 #define NDP_CONN_ADD(np, id, n) \
 	this_cpu_add((np)->nn->stats->v[NDP_STAT_##id], n)
 
-/* Addresses: of IPv6, or those of IPv4 mapped into them. */
+/* Addresses are IPv6, or IPv4 mapped into IPv6. */
 static inline bool ndp_is_ip4(const struct in6_addr *addr)
 {
 	return ipv6_addr_v4mapped(addr);

@@ -3,9 +3,9 @@
  * AF_NDP generic netlink: the namespace's table of configured paths, and the devices
  * on which lengths are repaired.
  *
- * include/uapi/linux/ndp_netlink.h is the manual.  The table has NDP_PATH_DSTS_MAX
- * destinations at most, whoever is root of the namespace, and its memory is charged
- * to who fills it.
+ * include/uapi/linux/ndp_netlink.h documents the commands.  The table has NDP_PATH_DSTS_MAX
+ * destinations at most, as any user may be root of a namespace, and its memory is charged
+ * to the control group of the process that fills it.
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
@@ -27,7 +27,7 @@ static const struct nla_policy ndp_path_policy[NDP_A_MAX + 1] = {
 /* Attributes of a request. */
 struct ndp_path_req {
 	struct ndp_path_prefix dst;
-	bool	any;		/* no path named: all of the destination */
+	bool	any;		/* no path named: all paths of the destination */
 	struct ndp_path_spec spec;
 };
 
@@ -141,7 +141,7 @@ static bool ndp_path_same(const struct ndp_path_spec *a,
 	       a->entropy == b->entropy && a->mark == b->mark;
 }
 
-/* Context: path_lock held, as for the functions below.  Return: it, or ERR_PTR. */
+/* Context: path_lock held, as for the functions below.  Return: destination, or ERR_PTR. */
 static struct ndp_path_dst *ndp_path_dst_add(struct ndp_net *nn,
 					     const struct ndp_path_prefix *prefix,
 					     struct netlink_ext_ack *extack)
@@ -292,7 +292,7 @@ static int ndp_path_fill(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* cb->args[1] counts those of the destination's paths that were dumped. */
+/* cb->args[1] counts the paths of the destination dumped so far. */
 static int ndp_nl_path_dump_dst(struct sk_buff *skb, struct netlink_callback *cb,
 				const struct ndp_path_dst *dst)
 {
@@ -311,7 +311,7 @@ static int ndp_nl_path_dump_dst(struct sk_buff *skb, struct netlink_callback *cb
 	return 0;
 }
 
-/* cb->args[0] counts the destinations dumped so far; by cb->seq who asks hears of changes. */
+/* cb->args[0] counts the destinations dumped so far; cb->seq reveals changes to the reader. */
 static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct ndp_net *nn = ndp_pernet(sock_net(skb->sk));
@@ -332,17 +332,17 @@ static int ndp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* A dump of peers and their paths, and how far it is; at cb->args[0]. */
+/* State of a dump of peers and their paths; cb->args[0] points to it. */
 struct ndp_peer_dump {
 	struct rhashtable_iter	walk;
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
-	const struct ndp_peer	*peer;	/* compared only */
-	u16			path;	/* its next */
-	bool			admin;	/* who asks may know marks, as of sock_diag */
+	const struct ndp_peer	*peer;	/* being dumped; compared only */
+	u16			path;	/* next path of @peer */
+	bool			admin;	/* the reader may see marks, as in sock_diag */
 };
 
-/* Return: until when a path is passed over; 1: it is due to be probed; 0: it is used. */
+/* Return: microseconds for which a path is still left out; 1: due for a probe; 0: in use. */
 static u32 ndp_left_out_us(const struct ndp_score *score)
 {
 	u64 now = ktime_get_ns();
@@ -413,11 +413,11 @@ static int ndp_peer_dump_one(struct ndp_peer *peer, void *arg)
 	struct ndp_path path;
 	int err;
 
-	/* The peer whose last message did not fit is gone on with. */
+	/* Continue with the peer whose last message did not fit. */
 	if (d->peer != peer)
 		d->path = 0;
 	for (d->peer = peer; d->path < peer->n; d->path++) {
-		/* Packets need the lock. */
+		/* The data path needs the lock: hold it for the copy alone. */
 		spin_lock_bh(&peer->lock);
 		path = peer->path[d->path];
 		spin_unlock_bh(&peer->lock);
@@ -588,7 +588,7 @@ struct genl_family ndp_genl __ro_after_init = {
 	.n_ops = ARRAY_SIZE(ndp_genl_ops),
 	.mcgrps = &ndp_event_group,
 	.n_mcgrps = 1,
-	/* Nothing is reserved in the header of those before. */
+	/* Earlier commands may have anything in the reserved bytes of the genl header. */
 	.resv_start_op = NDP_CMD_DEV_GET,
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP generic netlink: a namespace's devices, at what rate their links pull, and what waits.
+ * AF_NDP generic netlink: a namespace's devices, the rates of their links, and their pull queues.
  *
- * A container's device is often one of the machine's below: of that, which is not the container's
- * to see, only the rate is told.
+ * The lowest device below a container's device often belongs to the host.  The container may not
+ * see that device: only its rate is reported.
  */
 #include "call.h"
 #include "device.h"
 #include "event.h"
 
-/* What is told of who has the pull queue. */
+/* Attributes of a device that has a pull queue of its own. */
 static int ndp_nl_put_pullq(struct sk_buff *skb, const struct net_device *dev, u64 rate)
 {
 	struct ndp_pullq_stats s;
@@ -29,7 +29,7 @@ static int ndp_nl_put_pullq(struct sk_buff *skb, const struct net_device *dev, u
 static int ndp_nl_put_dev(struct sk_buff *skb, const struct net *net, const struct net_device *dev)
 {
 	const struct net_device *bottom = ndp_bottom(dev);
-	/* Pulls follow what is set where the device with the queue is. */
+	/* Pulls follow the sysctls of the namespace in which the device with the queue is. */
 	const struct ndp_net *nn = ndp_pernet(dev_net(bottom));
 	u64 set = ndp_rate_set(nn), speed = ndp_dev_speed(bottom);
 	u64 rate = set ?: speed ?: NDP_RATE_DEFAULT;
@@ -79,7 +79,7 @@ int ndp_nl_dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 
 	rcu_read_lock();
-	/* Who asks is told if devices come or go before the dump ends. */
+	/* The reader is notified if devices are added or removed before the dump ends. */
 	cb->seq = READ_ONCE(sock_net(skb->sk)->dev_base_seq);
 	for_each_netdev_rcu(sock_net(skb->sk), dev) {
 		if (i++ < cb->args[0])

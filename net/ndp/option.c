@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP socket options: SOL_NDP, and those of SOL_IP and SOL_IPV6 that hold here.
+ * AF_NDP socket options: those of SOL_NDP, and the supported ones of SOL_IP and SOL_IPV6.
  *
  * Non-goals: SOL_TCP (tcp_option.c), SOL_SOCKET (the core's).
  */
@@ -40,10 +40,10 @@ static void ndp_fill_counters(const struct ndp_counters *c, struct ndp_info *inf
 }
 
 /**
- * ndp_info_state - the state that NDP_INFO says
+ * ndp_info_state - the state that NDP_INFO reports
  * @np:		socket
  *
- * Context: any; without np->lock it may be over.
+ * Context: any; without np->lock the state may be outdated.
  * Return: &enum ndp_state.
  */
 u8 ndp_info_state(const struct ndp_sock *np)
@@ -62,9 +62,9 @@ u8 ndp_info_state(const struct ndp_sock *np)
 }
 
 /**
- * ndp_fill_info - what NDP_INFO says of a socket
+ * ndp_fill_info - what NDP_INFO reports about a socket
  * @np:		socket
- * @info:	all of it is written
+ * @info:	filled in completely
  *
  * Context: np->lock not held.
  */
@@ -122,7 +122,7 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 		np->iw_opt = val;
 		if (val && READ_ONCE(np->peer) && !np->opened) {
 			np->iw = val;
-			/* Nothing was sent, so that no answer has told the peer's room. */
+			/* Nothing was sent, so no answer has advertised the peer's window yet. */
 			np->snd_window = max(np->snd_window, np->iw * np->mss);
 		}
 		return 0;
@@ -187,7 +187,7 @@ static bool ndp_knows_ip6_option(const struct sock *sk, int optname)
 	return false;
 }
 
-/* Copy a name, or names.  Return: length or an error. */
+/* Copy a name, or a list of names.  Return: length or an error. */
 static int ndp_copy_name(char *name, size_t size, sockptr_t optval,
 			 unsigned int optlen)
 {
@@ -204,7 +204,7 @@ static int ndp_copy_name(char *name, size_t size, sockptr_t optval,
 
 /*
  * Context: lock_sock held.
- * Return: 1 and the socket has @tp's reference, 0 if it had it before, or -EISCONN.
+ * Return: 1 if the socket took over @tp's reference, 0 if it uses @tp already, or -EISCONN.
  */
 static int ndp_set_transport_locked(struct sock *sk, const struct ndp_transport *tp)
 {
@@ -214,7 +214,7 @@ static int ndp_set_transport_locked(struct sock *sk, const struct ndp_transport 
 		return 0;
 	if (READ_ONCE(np->peer))
 		return -EISCONN;
-	/* Who asks for NDP_INFO has this lock alone. */
+	/* Readers of NDP_INFO hold only this lock. */
 	spin_lock_bh(&np->lock);
 	swap(np->tp, tp);
 	spin_unlock_bh(&np->lock);
@@ -251,7 +251,7 @@ static int ndp_set_accept(struct sock *sk, sockptr_t optval, unsigned int optlen
 	u32 ids;
 	int err;
 
-	/* Half of a list would be another list. */
+	/* Do not truncate: a part of the list would be a different list. */
 	if (optlen >= sizeof(names))
 		return -EINVAL;
 	err = ndp_copy_name(names, sizeof(names), optval, optlen);
@@ -348,7 +348,7 @@ static int ndp_get_value(struct sock *sk, int level, int optname,
 		spin_unlock_bh(&ndp_sk(sk)->lock);
 		return sizeof(v->name);
 	}
-	/* None: TCP has no bytes of a name then. */
+	/* There is no ULP: TCP also returns a name of length 0 then. */
 	if (level == SOL_TCP && optname == TCP_ULP)
 		return 0;
 	if (level == SOL_NDP && optname == NDP_ACCEPT)
@@ -369,7 +369,7 @@ int ndp_getsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	int len, size;
 
-	/* There are none, and who looks whether a peer routes by them hears so. */
+	/* IP_OPTIONS passes and is always empty: servers check it to refuse source-routed peers. */
 	if (level == SOL_IP && optname != IP_OPTIONS && !ndp_knows_ip_option(optname))
 		return -ENOPROTOOPT;
 	if (level == SOL_IPV6 && ndp_knows_ip6_option(sk, optname))

@@ -1,74 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP losses that the order of answers tells (compare RACK-TLP, RFC 8985).
+ * AF_NDP loss detection by the order of answers (compare RACK-TLP, RFC 8985).
  *
- * Ports that trim lose hardly anything without a word (NDP paper, section 3.2).  Others drop,
- * and a link may; until a timeout nobody would know.  But packets of one path stay in order:
- * once a packet is acknowledged that left by the same path later, one that left before it and
- * has no answer is lost.  Packets of different paths overtake one another by what the queues of
- * these differ, and tell the same when more time lies between them.
+ * Ports that trim hardly ever lose a packet silently (NDP paper, section 3.2).  Other ports drop
+ * packets, and so may a link; the sender would notice only by a timeout.  But packets on one path
+ * stay in order: once a packet that left later by the same path is acknowledged, an earlier one
+ * that has no answer is lost.  Packets on different paths overtake one another by the difference
+ * in queueing delay, so more time must lie between them for the same conclusion.
  *
- * What may overtake even on one path, and what becomes of it here:
- * - Trimmed headers and all control packets travel before DATA, and behind a full header queue
- *   after it.  So only the ACK of a whole DATA packet tells anything: no NACK, no returned header,
- *   no FIN.  A header may also still come when later packets were taken whole: see the slack.
- * - Answers overtake one another, since each goes by a path of its own.
- * - A packet that was sent again has left twice.  The answer says which transmission it is to,
- *   the first or another (NDP_F_RTX), and by which path that came; what tells neither, or comes
- *   sooner than an answer could, is no evidence.
- * - What waits in the local qdisc has not left.
+ * Reordering that occurs even on one path, and how it is handled here:
+ * - Trimmed headers and all control packets overtake DATA, and are overtaken by it while the
+ *   header queue is full.  So only the ACK of a whole DATA packet is evidence: a NACK, a returned
+ *   header or a FIN is not.  A header may also still arrive after later packets have arrived
+ *   whole: see the slack.
+ * - Answers overtake one another, since each takes a path of its own.
+ * - A packet that was sent again has left twice.  Its answer echoes whether it is to the first
+ *   transmission or another (NDP_F_RTX), and by which path that one arrived; an answer that does
+ *   not match the latest transmission, or arrives before that could be answered, is no evidence.
+ * - A packet that waits in the local qdisc has not left.
  *
- * The slack is by how much later a packet must have left to tell of one by the same path; twice
- * as much by another.  It is measured: each answer shows by how much later others had left that
- * were acknowledged before it.  The largest such lateness of late, which fades with the answers
- * that are on time, and a little more is the slack, up to the timeout.  So it is short in a fabric
- * where queues are alike, and long while headers wait behind headers or where each path has a
- * queue of its own (fq_codel).  An answer to the first transmission of what was found lost
- * (SpuriousByOrder) is such a measurement too, and is kept for a second, less a part for each that
- * was lost indeed: a busy host is late more seldom than the answers remember.  The slack is the
- * peer's: all connections to it share it.
+ * The slack is how much later a packet on the same path must have left for its ACK to prove a
+ * loss; on another path it must be twice that.  The slack is measured: the lateness of an answer
+ * is how much later than its packet others had left that were acknowledged before it.  The slack
+ * is the largest recent lateness, which decays with each answer that is on time, plus a margin,
+ * and at most the timeout.  So it is short in a fabric whose queues are alike, and long while
+ * headers wait behind headers or where each path has a queue of its own (fq_codel).  An answer to
+ * the first transmission of a packet that was declared lost (SpuriousByOrder) is a measurement
+ * too.  It is kept for a second, and reduced by each packet that was really lost: a busy host is
+ * late too rarely for a value that decays with every answer.  The slack belongs to the peer: all
+ * connections to it share it.
  *
- * What is sent again at once, and what waits for a pull, is the transport's (credit.c).
+ * The transport decides which lost packets are sent again at once, and which wait for a pull
+ * (credit.c).
  *
- * The tail: behind the last packets nothing leaves that could tell of them.  When nothing was sent
- * or acknowledged for two srtt (or a slack), a slack more and the time that an ACK may wait for the
- * peer's application, the packet that is in flight longest is sent again by another path,
- * NDP_TAIL_PROBES times until something is acknowledged.  Its ACK tells of the others.  A sender
- * that waits for pulls has nothing in flight and sends no probe.  Where not each packet is
- * answered (@asks) a PROBE asks instead (output.c).
+ * The tail: no packet leaves after the last ones whose ACK could reveal their loss.  When nothing
+ * was sent or acknowledged for two srtt (or for a slack, or the timeout kept by rtt.c), plus a
+ * slack and the time for which the peer may delay an ACK, the packet that has been in flight
+ * longest is sent again by another path, NDP_TAIL_PROBES times until something is acknowledged.
+ * Its ACK reveals the loss of the others.  A sender that waits for pulls has nothing in flight and
+ * sends no tail probe.  Where not each packet is answered (@asks) a PROBE is sent instead
+ * (output.c).
  *
- * Cost: some comparisons for each ACK.  Packets are looked at only if something was acknowledged
- * that left a slack after them: they are lost, or at most NDP_ORDER_LOOKS an ACK are looked at
- * in vain.  How often a packet can be sent again by a peer that lies is bounded: it must have been
- * out for the slack, from the second time on for two, and another have left and been
- * acknowledged since.
+ * Cost: some comparisons for each ACK.  Packets in flight are examined only if a packet that left
+ * a slack after them was acknowledged: either they are lost, or they count towards the
+ * NDP_ORDER_LOOKS that one ACK may examine in vain.  A lying peer can cause only a bounded number
+ * of retransmissions: a packet must have been in flight for the slack, from the second time on for
+ * two, and another one must have left and been acknowledged since.
  *
  * Non-goals: timeouts (timer.c); transports that find losses by themselves.
  */
 #include "trace.h"
 #include "transport.h"
 
-/* Packets in flight that one ACK has looked at and that are not lost. */
+/* Packets in flight that one ACK may examine and find not lost. */
 #define NDP_ORDER_LOOKS		64
 
-/* Lateness that a peer begins with: headers may wait behind headers. */
+/* Initial lateness of a peer: headers may wait behind headers. */
 #define NDP_ORDER_FIRST		(NDP_RTO_MIN / 4)
 
-/* Probes of the tail in silence: the first, or its answer, may go where these are lost. */
+/* Tail probes until something is acknowledged: the first, or its answer, may meet a lossy path. */
 #define NDP_TAIL_PROBES		2
 
-/* An answer that is on time takes so much of it away, a shift: it halves in 180. */
+/* Decay of the lateness by each answer that is on time (a shift): it halves in 180 answers. */
 #define NDP_ORDER_FADE		8
 
-/* So does each that was lost indeed of what is kept. */
+/* Decay of the kept lateness by each packet that was really lost (a shift). */
 #define NDP_ORDER_FADE_KEPT	3
 
-/* The least slack: parts of the least timeout, a shift, and of the round trip. */
+/* Minimum slack: the least timeout shifted right by the first, srtt divided by the second. */
 #define NDP_ORDER_LEAST		4
 #define NDP_ORDER_LEAST_RTT	4
 
 /**
- * ndp_order_init - nothing is known yet of the order in which a peer's packets come
+ * ndp_order_init - set the initial lateness of a peer
  * @peer:	peer
  *
  * Context: nobody else sees @peer.
@@ -78,7 +82,7 @@ void ndp_order_init(struct ndp_peer *peer)
 	peer->late_ns = NDP_ORDER_FIRST;
 }
 
-/* By how much later a packet must have left to tell of one by the same path. */
+/* How much later a packet on the same path must have left for its ACK to prove a loss. */
 static u64 ndp_order_slack(const struct ndp_sock *np)
 {
 	u64 least = max(np->rto_floor_ns >> NDP_ORDER_LEAST,
@@ -89,7 +93,7 @@ static u64 ndp_order_slack(const struct ndp_sock *np)
 	return min(late + least, ndp_rto_base(np));
 }
 
-/* An answer came that late.  Processors that meet here lose one of two measurements. */
+/* An answer had this lateness.  Of two CPUs that race here one loses its measurement. */
 static void ndp_order_measured(struct ndp_sock *np, u64 late)
 {
 	struct ndp_peer *peer = np->peer;
@@ -101,7 +105,7 @@ static void ndp_order_measured(struct ndp_sock *np, u64 late)
 		WRITE_ONCE(peer->late_ns, now);
 }
 
-/* Something was taken for lost and had come, that late. */
+/* A packet that was declared lost had arrived; its answer had this lateness. */
 static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
 {
 	NDP_CONN_INC(np, SPURIOUS_ORDER);
@@ -109,16 +113,16 @@ static void ndp_order_found_wrong(struct ndp_sock *np, u64 late)
 	ndp_keep(&np->peer->late_kept, min_t(u64, late, NDP_RTO_MAX));
 }
 
-/* How much later others had left that were answered before what left then. */
+/* How much later than @sent_at a packet had left whose ACK arrived before this answer. */
 static u64 ndp_order_lateness(const struct ndp_sock *np, u64 sent_at)
 {
 	return np->order.before > sent_at ? np->order.before - sent_at : 0;
 }
 
 /**
- * ndp_order_answered - a packet was answered: how late is that?
+ * ndp_order_answered - measure the lateness of an answer
  * @np:		connection
- * @sent_at:	when the transmission left that was
+ * @sent_at:	when the answered transmission left
  *
  * Context of this and those below: np->lock held, softirqs off.
  */
@@ -129,7 +133,7 @@ void ndp_order_answered(struct ndp_sock *np, u64 sent_at)
 }
 
 /**
- * ndp_order_wrong - what was found lost was not: its first transmission was answered
+ * ndp_order_wrong - a packet was declared lost, but its first transmission is answered
  * @np:		connection
  * @cb:		packet
  */
@@ -142,18 +146,18 @@ void ndp_order_wrong(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 	ndp_order_found_wrong(np, ndp_order_lateness(np, sent_at));
 }
 
-/* What is remembered of a number, never 0. */
+/* What ndp_order.done stores for a PSN, never 0. */
 static u16 ndp_order_tag(u32 psn)
 {
 	return psn / NDP_ORDER_DONE | BIT(15);
 }
 
 /**
- * ndp_order_done - a packet is acknowledged that was found lost and sent again
+ * ndp_order_done - a packet that was declared lost and sent again is acknowledged
  * @np:		connection
  * @psn:	its number
  *
- * An answer to its first transmission may still come: the copy may have overtaken that.
+ * An answer to the first transmission may still arrive: a retransmission may have overtaken it.
  */
 void ndp_order_done(struct ndp_sock *np, u32 psn)
 {
@@ -162,7 +166,7 @@ void ndp_order_done(struct ndp_sock *np, u32 psn)
 }
 
 /**
- * ndp_order_late - the first transmission of a packet is acknowledged, and the packet was before
+ * ndp_order_late - the first transmission of an already acknowledged packet is acknowledged
  * @np:		connection
  * @psn:	its number
  */
@@ -173,18 +177,18 @@ void ndp_order_late(struct ndp_sock *np, u32 psn)
 	if (*done != ndp_order_tag(psn))
 		return;
 	*done = 0;
-	/* Its time is not known any more; it was more than the slack. */
+	/* The time of that transmission is no longer known; its lateness exceeded the slack. */
 	ndp_order_found_wrong(np, 2 * ndp_order_slack(np));
 }
 
 /**
- * ndp_order_acked - a packet is acknowledged that arrived whole
+ * ndp_order_acked - a packet that arrived whole is acknowledged
  * @np:		connection
  * @cb:		packet
- * @path:	by which it came, by the peer's word
+ * @path:	path that it took, as the peer reports it
  * @again:	the answer is to a retransmission
  *
- * Numbers that acknowledge all below them are not for this: they do not tell what came when.
+ * Not for packets acknowledged by a cumulative PSN: that does not tell when each of them arrived.
  */
 void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, bool again)
 {
@@ -200,19 +204,19 @@ void ndp_order_acked(struct ndp_sock *np, const struct ndp_tx_cb *cb, u16 path, 
 	ndp_order_answered(np, cb->sent_at);
 	np->order.sent = max(np->order.sent, cb->sent_at);
 	i = ndp_path_index(path);
-	/* What a path that was replaced has carried left before all that it carries now. */
+	/* No reset when a path is replaced: its old packets left before all that it carries now. */
 	if (i < NDP_ORDER_PATHS && ndp_path_is_current(np->peer, path))
 		np->order.path[i] = max(np->order.path[i], cb->sent_at);
 }
 
-/* Has a packet been acknowledged that can only come before this one if this one is lost? */
+/* Was a packet acknowledged that can arrive before this one only if this one is lost? */
 static bool ndp_order_is_lost(const struct ndp_sock *np, const struct ndp_tx_cb *cb, u64 slack)
 {
 	u16 i = ndp_path_index(cb->path);
 
-	/* One that is lost again and again is none that waiting less would help. */
+	/* A packet that was declared lost before gains nothing from a short slack. */
 	slack <<= cb->by_order;
-	/* What has waited for a timeout longer than what was acknowledged is lost. */
+	/* A packet that left two slacks, or a timeout, before an acknowledged one is lost. */
 	if (cb->sent_at + min(2 * slack, ndp_rto_base(np)) <= np->order.sent)
 		return true;
 	return i < NDP_ORDER_PATHS && cb->sent_at + slack <= np->order.path[i] &&
@@ -235,10 +239,10 @@ static void ndp_order_lost(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_order_check - all that an answer acknowledges is known: what does it tell of the rest?
+ * ndp_order_check - find packets that the order of answers proves lost
  * @np:		connection
  *
- * The caller calls ndp_output().
+ * Called once all that an answer acknowledges is noted.  The caller calls ndp_output().
  */
 void ndp_order_check(struct ndp_sock *np)
 {
@@ -248,7 +252,7 @@ void ndp_order_check(struct ndp_sock *np)
 
 	np->order.before = np->order.sent;
 	list_for_each_entry_safe(cb, next, &np->flight, list) {
-		/* What the host refused is at the head, with a time that is none. */
+		/* A packet that the host refused is at the head; sent_at is its time of retry. */
 		if (!cb->local_drop && (cb->sent_at + slack > np->order.sent ||
 					ndp_tx_still_local(np, cb)))
 			break;
@@ -261,10 +265,10 @@ void ndp_order_check(struct ndp_sock *np)
 }
 
 /**
- * ndp_tail_at - when the tail of what is in flight is probed
+ * ndp_tail_at - when the tail of the packets in flight is probed
  * @np:		connection
  *
- * Return: ktime_get_ns(), U64_MAX: not at all.
+ * Return: time in terms of ktime_get_ns(), U64_MAX for never.
  */
 u64 ndp_tail_at(const struct ndp_sock *np)
 {
@@ -275,7 +279,7 @@ u64 ndp_tail_at(const struct ndp_sock *np)
 	if (!ndp_has_order(np) || np->tp->asks || np->tail_probes == NDP_TAIL_PROBES ||
 	    np->backoff || !srtt || list_empty(&np->flight))
 		return U64_MAX;
-	/* What the host refused is at the head, and has a time of its own. */
+	/* A packet that the host refused is at the head, and is retried at a time of its own. */
 	if (list_first_entry(&np->flight, struct ndp_tx_cb, list)->local_drop)
 		return U64_MAX;
 	last = list_last_entry(&np->flight, struct ndp_tx_cb, list);
@@ -286,7 +290,7 @@ u64 ndp_tail_at(const struct ndp_sock *np)
 }
 
 /**
- * ndp_tail_probe - send the packet again that is in flight longest, if that is due
+ * ndp_tail_probe - if it is due, send again the packet that has been in flight longest
  * @np:		connection
  * @now:	ktime_get_ns()
  *
@@ -301,7 +305,7 @@ void ndp_tail_probe(struct ndp_sock *np, u64 now)
 		return;
 	np->tail_probes++;
 	cb = ndp_tx_cb(skb);
-	/* Nothing has left in all that time: that is for the timeout. */
+	/* Nothing has left the local qdisc in all that time: leave that to the timeout. */
 	if (ndp_tx_still_local(np, cb)) {
 		np->tail_probes = NDP_TAIL_PROBES;
 		return;

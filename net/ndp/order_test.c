@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: what the order of answers tells of packets that have none.
+ * KUnit: losses found by the order of answers.
  */
 #include <kunit/test.h>
 #include "transport.h"
@@ -25,7 +25,7 @@ static const struct ndp_transport ndp_order_test_transport = {
 	.overtaken	= ndp_order_test_overtaken,
 };
 
-/* A connection whose first number is @psn, and nothing sent. */
+/* A connection whose first PSN is @psn and that has sent nothing. */
 static struct ndp_order_test *ndp_order_test_new(struct kunit *test, u32 psn)
 {
 	struct ndp_order_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
@@ -53,7 +53,7 @@ static struct ndp_order_test *ndp_order_test_new(struct kunit *test, u32 psn)
 	return t;
 }
 
-/* The next packet leaves by a path, at a time in slacks. */
+/* Send the next packet by @path, at @at in units of the slack. */
 static struct ndp_tx_cb *ndp_order_test_send(struct kunit *test, struct ndp_order_test *t,
 					     u16 path, u32 at)
 {
@@ -65,7 +65,7 @@ static struct ndp_tx_cb *ndp_order_test_send(struct kunit *test, struct ndp_orde
 	skb->len = 100;
 	cb->psn = np->snd_nxt++;
 	cb->path = path;
-	/* The clock is younger than that in a machine that has just begun. */
+	/* Right after boot ktime_get_ns() may be below these times. */
 	cb->sent_at = NSEC_PER_SEC + at * t->slack;
 	cb->tx_seq = np->tx_seq++;
 	atomic_inc(&np->tx_departed);
@@ -73,7 +73,7 @@ static struct ndp_tx_cb *ndp_order_test_send(struct kunit *test, struct ndp_orde
 	return cb;
 }
 
-/* It is acknowledged, by a path, as a first transmission or another: what does that tell? */
+/* Acknowledge a packet that took @path, as a retransmission if @again, and look for losses. */
 static void ndp_order_test_ack(struct ndp_order_test *t, struct ndp_tx_cb *cb, u16 path,
 			       bool again)
 {
@@ -83,7 +83,7 @@ static void ndp_order_test_ack(struct ndp_order_test *t, struct ndp_tx_cb *cb, u
 	ndp_order_check(t->np);
 }
 
-/* One by the same path that left a slack later tells. */
+/* The ACK of a packet that left a slack later by the same path proves a loss. */
 static void ndp_order_test_path(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -97,7 +97,7 @@ static void ndp_order_test_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_FLIGHT);
 }
 
-/* One by another path has to have left two slacks later, and one by either less tells nothing. */
+/* A packet on another path must have left two slacks later; a smaller difference proves nothing. */
 static void ndp_order_test_paths(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -106,7 +106,7 @@ static void ndp_order_test_paths(struct kunit *test)
 	struct ndp_tx_cb *c = ndp_order_test_send(test, t, 2, 1);
 	struct ndp_tx_cb *d = ndp_order_test_send(test, t, 2, 2);
 
-	/* By a little less: what is in time lets the slack fade. */
+	/* Slightly earlier, since the slack decays with answers that are on time. */
 	b->sent_at -= t->slack / 16;
 	ndp_order_test_ack(t, b, 1, false);
 	ndp_order_test_ack(t, c, 2, false);
@@ -115,7 +115,7 @@ static void ndp_order_test_paths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* Paths beyond those that are remembered tell as other paths do. */
+/* Paths beyond NDP_ORDER_PATHS are treated as different paths. */
 static void ndp_order_test_many_paths(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -131,7 +131,7 @@ static void ndp_order_test_many_paths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* A path that was replaced is another: by order it tells nothing sooner than another would. */
+/* A replaced path is a different path: it takes two slacks to prove a loss. */
 static void ndp_order_test_replaced(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -143,7 +143,7 @@ static void ndp_order_test_replaced(struct kunit *test)
 	t->np->peer->path[1].gen++;
 	fresh = ndp_path_number(t->np->peer, 1);
 	c = ndp_order_test_send(test, t, fresh, 1);
-	/* The old one tells of itself no more. */
+	/* Packets of the old port are no longer evidence for this path. */
 	ndp_order_test_ack(t, b, 1, false);
 	ndp_order_test_ack(t, c, fresh, false);
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
@@ -152,7 +152,7 @@ static void ndp_order_test_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* Headers overtake, and tell nothing of what is whole. */
+/* Trimmed headers overtake whole packets and prove no loss. */
 static void ndp_order_test_trimmed(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -165,7 +165,7 @@ static void ndp_order_test_trimmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->np->order.sent, 0ULL);
 }
 
-/* A FIN travels as control packets do: it tells nothing, and nothing tells of it. */
+/* A FIN travels with control packets: it proves no loss and is not declared lost by order. */
 static void ndp_order_test_fin(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -183,7 +183,7 @@ static void ndp_order_test_fin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)fin->state, NDP_TX_FLIGHT);
 }
 
-/* Which transmission is answered?  Only a word for the latest, by its path, is one. */
+/* Only an answer to the latest transmission, by its path, is evidence. */
 static void ndp_order_test_again(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -193,7 +193,7 @@ static void ndp_order_test_again(struct kunit *test)
 	b->rtx = 1;
 	ndp_order_acked(t->np, b, 1, false);
 	ndp_order_acked(t->np, b, 2, true);
-	/* Sooner than any answer: to an earlier retransmission, if there was one */
+	/* Too early for an answer: it may be to an earlier retransmission, if there was one. */
 	b->sent_at = ktime_get_ns();
 	b->rtx_again = 1;
 	t->np->peer->srtt_ns = NSEC_PER_SEC;
@@ -210,7 +210,7 @@ static void ndp_order_test_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* What waits in the local qdisc, or was refused by it, is not lost. */
+/* A packet that waits in the local qdisc, or was refused by it, is not lost. */
 static void ndp_order_test_local(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -229,7 +229,7 @@ static void ndp_order_test_local(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_LOST);
 }
 
-/* Numbers and times are not the same: the lowest is sent again last, and numbers wrap. */
+/* Order is by time, not by PSN: the lowest PSN is sent again last, and PSNs wrap. */
 static void ndp_order_test_wrap(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, U32_MAX - 1);
@@ -241,7 +241,7 @@ static void ndp_order_test_wrap(struct kunit *test)
 	b = ndp_order_test_send(test, t, 1, 1);
 	c = ndp_order_test_send(test, t, 1, 2);
 	KUNIT_EXPECT_EQ(test, c->psn, 0);
-	/* The first leaves again, behind the others. */
+	/* The first packet is sent again, after the others. */
 	a->sent_at = c->sent_at + t->slack;
 	list_move_tail(&a->list, &t->np->flight);
 	a->tx_seq = t->np->tx_seq++;
@@ -251,7 +251,7 @@ static void ndp_order_test_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
 }
 
-/* What comes late is measured; what comes in time after it lets that fade. */
+/* A late answer is measured; answers that are on time let the lateness decay. */
 static void ndp_order_test_measures(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -263,7 +263,7 @@ static void ndp_order_test_measures(struct kunit *test)
 
 	*late = 0;
 	c->sent_at = a->sent_at + 30 * NSEC_PER_USEC;
-	/* One ACK tells of both: they came together. */
+	/* One ACK names both packets: neither is late. */
 	ndp_order_acked(t->np, c, 2, false);
 	ndp_order_acked(t->np, b, 2, false);
 	ndp_order_check(t->np);
@@ -277,7 +277,7 @@ static void ndp_order_test_measures(struct kunit *test)
 	KUNIT_EXPECT_LT(test, *late, 16 * NSEC_PER_USEC);
 }
 
-/* However late, the slack is no longer than the timeout, and never nothing. */
+/* Whatever the lateness, the slack is at most the timeout and never zero. */
 static void ndp_order_test_bounds(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -291,7 +291,7 @@ static void ndp_order_test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_order_slack(t->np), NDP_RTO_MIN / NDP_ORDER_LEAST_RTT);
 }
 
-/* What was taken for lost and came is remembered longer, but for what was lost indeed. */
+/* The lateness of a spurious loss is kept longer, and reduced by real losses. */
 static void ndp_order_test_keeps(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -317,7 +317,7 @@ static void ndp_order_test_keeps(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ndp_order_slack(t->np), slack / 2);
 }
 
-/* What left a timeout earlier than what has come is lost, however large the slack is. */
+/* A packet that left a timeout before one that has arrived is lost, however large the slack is. */
 static void ndp_order_test_timeout(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -334,11 +334,11 @@ static void ndp_order_test_timeout(struct kunit *test)
 	t->np->order.sent++;
 	ndp_order_check(t->np);
 	KUNIT_EXPECT_EQ(test, (int)b->state, NDP_TX_LOST);
-	/* What a switch returned so often waits for its timeout. */
+	/* A packet that switches returned too often waits for its timeout. */
 	KUNIT_EXPECT_EQ(test, (int)a->state, NDP_TX_FLIGHT);
 }
 
-/* When a packet times out: each by its own time where the order tells nothing. */
+/* When a packet times out: by its own time where the order of answers is not used. */
 static void ndp_order_test_deadline(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -355,14 +355,14 @@ static void ndp_order_test_deadline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_timeout_at(t->np, a), sent_at);
 }
 
-/* One that has expired is not there again when the low bits of jiffies are. */
+/* An expired value does not become valid again when the low bits of jiffies wrap. */
 static void ndp_order_test_kept(struct kunit *test)
 {
 	struct ndp_kept k = {};
 
 	ndp_keep(&k, 7);
 	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 7);
-	/* A smaller one does not prolong it. */
+	/* A smaller value does not prolong it. */
 	k.until = (u32)jiffies + 1000;
 	ndp_keep(&k, 6);
 	KUNIT_EXPECT_TRUE(test, time_after32(k.until, (u32)jiffies + 900));
@@ -373,7 +373,7 @@ static void ndp_order_test_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_kept(&k), 0);
 }
 
-/* Anybody can open a connection under another's address. */
+/* An unverified peer is not measured: its address may be spoofed. */
 static void ndp_order_test_unverified(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -384,7 +384,7 @@ static void ndp_order_test_unverified(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->np->peer->late_ns, 50 * NSEC_PER_USEC);
 }
 
-/* The copy came first: the answer to the first transmission says so, once. */
+/* The retransmission arrived first: the answer to the first transmission reveals that, once. */
 static void ndp_order_test_late(struct kunit *test)
 {
 	static const u32 psns[] = { 0, 63, 64, U32_MAX, 0x7fffffff, 64 << 15 };
@@ -408,7 +408,7 @@ static void ndp_order_test_late(struct kunit *test)
 	}
 }
 
-/* Two probes of the tail until something is acknowledged, and none where nothing is in flight. */
+/* Two tail probes until something is acknowledged; none while nothing is in flight. */
 static void ndp_order_test_tail(struct kunit *test)
 {
 	struct ndp_order_test *t = ndp_order_test_new(test, 0);
@@ -426,7 +426,7 @@ static void ndp_order_test_tail(struct kunit *test)
 	ndp_keep(&t->np->peer->rto_kept, 300 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), b->sent_at + 300 * NSEC_PER_USEC + t->slack);
 	t->np->peer->rto_kept.ns = 0;
-	/* It is not over while others are answered. */
+	/* The time begins anew when another packet is answered. */
 	t->np->rto_from = b->sent_at + 7;
 	KUNIT_EXPECT_EQ(test, ndp_tail_at(t->np), at + 7);
 	t->np->rto_from = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP sending: what may leave.
+ * AF_NDP sending: which packets may leave.
  *
- * A transport says which packet may leave, and from when on; lost ones are offered to it
- * first, then those NACKed, then new ones.  The core asks what holds for all:
+ * A transport decides which packet may leave, and from when on; lost packets are offered to it
+ * first, then NACKed ones, then new ones.  The core enforces what holds for all transports:
  *
  * - Few of a socket's packets wait in the local qdisc, as many as the link carries in
- *   net.ndp.qdisc_us; the skb's destructor tells when one has left.
+ *   net.ndp.qdisc_us; the skb's destructor counts those that have left.
  *
  * A packet's number and payload are fixed when it first leaves.
  *
@@ -14,7 +14,7 @@
  */
 #include "transport.h"
 
-/* What the host itself refused is tried again after NDP_RTO_MIN, doubling. */
+/* Most doublings of the retry interval, NDP_RTO_MIN, of packets that the host itself refused. */
 #define NDP_LOCAL_DOUBLINGS	6U
 
 /*
@@ -41,7 +41,9 @@ void ndp_tasklet(struct tasklet_struct *t)
 	struct ndp_sock *np = container_of(t, struct ndp_sock, tasklet);
 
 	spin_lock(&np->lock);
-	/* Under the lock: who waits for it must not schedule a tasklet that still runs here. */
+	/*
+	 * Under the lock: a CPU that waits for it must not schedule a tasklet still running here.
+	 */
 	clear_bit(0, &np->tasklet_queued);
 	if (np->wake_later && ndp_readable(np))
 		ndp_to_sk(np)->sk_data_ready(ndp_to_sk(np));
@@ -67,9 +69,9 @@ static bool ndp_qdisc_full(struct ndp_sock *np)
 }
 
 /*
- * May the ACK of a packet wait for what the peer's application sends upon it, or be left out if
- * more follows?  Not while something waits for that ACK here: the window, the send buffer, a
- * close that lingers, or the limit on what an unverified peer is sent.
+ * May the peer delay the ACK of a packet until its application responds, or omit it if more
+ * packets follow?  Not while something here waits for that ACK: the window, the send buffer, a
+ * lingering close, or the amplification limit of an unverified peer.
  */
 static bool ndp_ack_may_tarry(const struct ndp_sock *np, const struct sk_buff *skb)
 {
@@ -97,7 +99,7 @@ static u8 ndp_data_flags(struct ndp_sock *np, const struct sk_buff *skb,
 
 	if (ndp_has_messages(np))
 		flags |= NDP_F_MSG;
-	/* Whose answers may be late has other uses for these bits. */
+	/* If answers may be delayed, these bits are NDP_F_LATER and NDP_F_CUM. */
 	if (ndp_has_later(np))
 		flags &= ~(NDP_F_BOM | NDP_F_SYNC);
 	if (cb->rtx)
@@ -106,15 +108,16 @@ static u8 ndp_data_flags(struct ndp_sock *np, const struct sk_buff *skb,
 		flags |= NDP_F_SYN;
 	if (ndp_ack_may_tarry(np, skb))
 		flags |= NDP_F_LATER;
-	/* One that opens the connection might open another, were it forgotten soon. */
+	/* Not on an opening FIN: if forgotten soon, a copy of it could open another connection. */
 	if (cb->fin && np->closing && np->answered && np->snd_una == cb->psn)
 		flags |= NDP_F_GONE;
 	return flags;
 }
 
 /*
- * The transport's byte.  If the acceptor has forgotten a connection on which it has answered, a
- * pushed packet must find that out, rather than open another in the middle of a stream.
+ * The transport's byte in the header.  If the acceptor has forgotten a connection that it has
+ * answered, a pushed packet must reveal that, rather than open another one in the middle of a
+ * stream.
  */
 static u8 ndp_origin_id(const struct ndp_sock *np)
 {
@@ -131,12 +134,12 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 		ndp_entropy_keep(np);
 		return min_t(u16, np->tp->pick_path(np, cb), np->peer->n - 1);
 	}
-	/* What is sent again is waited for; but in silence nothing else may help. */
+	/* A retransmission is urgent: no probe, except in silence, when nothing else may help. */
 	if (cb->rtx && !np->backoff)
 		use = NDP_PATH_NO_PROBE;
 	else if (np->flight_pkts >= NDP_PATH_PROBE_FLIGHT && !(cb->flags & NDP_F_LAST))
 		use = NDP_PATH_PROBE;
-	/* Nobody may ever tell what became of the last transmission. */
+	/* The fate of the last transmission may stay unknown: do not leave its path reserved. */
 	if (cb->rtx && ndp_path_is_current(np->peer, cb->path))
 		ndp_entropy_lost(np->peer, ndp_path_index(cb->path));
 	pathno = ndp_entropy_next(np, !cb->pulled, use);
@@ -150,8 +153,9 @@ static u16 ndp_pick_path(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 }
 
 /*
- * Make the skb that is transmitted for a packet of the send queue.  While an earlier one is
- * still somewhere on this host its headers are in use, and the next has its own.
+ * Make the skb that is transmitted for a packet of the send queue.  While the skb of an earlier
+ * transmission is still somewhere on this host, its headers are in use, and the new one gets its
+ * own.
  */
 static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 {
@@ -162,7 +166,9 @@ static struct sk_buff *ndp_tx_copy(struct ndp_sock *np, struct sk_buff *skb)
 				skb_clone(skb, GFP_ATOMIC);
 	if (!out)
 		return NULL;
-	/* Its place is the queue's node of the tree in @skb, and netfilter looks at it. */
+	/*
+	 * skb->dev shares its place with @skb's rbnode in the send queue, and netfilter reads it.
+	 */
 	out->dev = NULL;
 	memset(out->cb, 0, sizeof(out->cb));
 	out->sk = sk;
@@ -199,9 +205,9 @@ static void ndp_count_data(struct ndp_sock *np, const struct sk_buff *skb,
 }
 
 /*
- * A paced transport says when a packet may depart; the qdisc sees to it (EDT).  Until then
+ * A paced transport sets when a packet may depart, and the qdisc enforces it (EDT).  Until then
  * the packet is local, and its timeout has not begun.
- * Return: when it departs, ktime_get_ns().
+ * Return: time of departure, in terms of ktime_get_ns().
  */
 static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 now)
 {
@@ -214,21 +220,21 @@ static u64 ndp_departs(struct ndp_sock *np, struct sk_buff *out, u32 len, u64 no
 	return at;
 }
 
-/* Payload that waits behind what is sent; 0: not known, the application still writes. */
+/* Payload queued behind this packet; 0 if unknown, while the application is still writing. */
 static u32 ndp_behind(const struct ndp_sock *np)
 {
 	return np->more ? 0 : np->sendq_bytes;
 }
 
 /*
- * Send a numbered packet, for the first time or again; it is in flight
- * afterwards, whatever became of it: what the local qdisc refused, or what no
- * memory or route was there for, is tried again soon.
+ * Send a numbered packet, for the first time or again.  It is in flight afterwards even if sending
+ * failed: a packet that the local qdisc refused, or for which there was no memory or route, is
+ * retried soon.
  */
 static void ndp_send_packet(struct ndp_sock *np, struct sk_buff *skb)
 {
 	struct ndp_tx_cb *cb = ndp_tx_cb(skb);
-	/* Nobody has asked for it; what is sent again has no SYN of a first window. */
+	/* Sent without a pull; a retransmission never carries the SYN of a first window. */
 	bool pushed = np->tp->credit && !cb->pulled && !cb->rtx;
 	u64 wait, now = ktime_get_ns();
 	u64 departs = now;
@@ -405,10 +411,10 @@ static bool ndp_output_one(struct ndp_sock *np)
 }
 
 /*
- * Does anything wait that only the peer's credit can release, or is something in flight that
- * it need not answer by itself?  Before it has answered that is not so: it may not know the
- * connection, and would refuse the question.  What an unverified peer may not be sent waits for
- * the answer to a challenge.
+ * Does anything wait that only the peer's credit can release, or is a packet in flight that the
+ * peer need not answer?  Not before the peer has answered once: it may not know the connection,
+ * and would reject a PROBE.  Packets held back from an unverified peer wait for the answer to a
+ * challenge.
  */
 static bool ndp_is_stuck(const struct ndp_sock *np)
 {
@@ -416,7 +422,7 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 
 	if (np->throttled || !np->answered || np->held_back)
 		return false;
-	/* An unverified peer is sent no more than it may be, and its DATA asks for answers. */
+	/* DATA to an unverified peer always asks for an answer, so that no PROBE is needed. */
 	if (np->tp->asks && np->flight_pkts && !ndp_is_unverified(np))
 		return true;
 	return !list_empty(&np->rtx) || !list_empty(&np->lost) ||
@@ -424,7 +430,7 @@ static bool ndp_is_stuck(const struct ndp_sock *np)
 	       (np->fin_queued && !np->fin_sent);
 }
 
-/* Does anything wait, or is in flight?  Whoever receives alone need not look for more. */
+/* Is anything to be sent, or in flight?  This is a shortcut for connections that only receive. */
 static bool ndp_has_to_send(const struct ndp_sock *np)
 {
 	return !skb_queue_empty(&np->sendq) || !RB_EMPTY_ROOT(&np->txq) ||
@@ -447,7 +453,7 @@ void ndp_output(struct ndp_sock *np)
 		while (!ndp_qdisc_full(np) && ndp_output_one(np))
 			;
 	/*
-	 * All is sent and answered, and the receiver knows by LAST that it is all.  A queue
+	 * All data is sent and answered, and LAST has announced its end to the receiver.  A queue
 	 * that ran empty in the middle of a write is not idle.
 	 */
 	if (np->snd_una == np->snd_nxt && np->snd_last == np->snd_nxt - 1 &&

@@ -2,24 +2,25 @@
 /*
  * AF_NDP messages that overtake others (MP-RDMA, NSDI 2018, sections 3.3.1 and 3.4).
  *
- * With NDP_UNORDERED a message is read as soon as all of its packets are there, though some
- * before it may be missing.  Its first packet says so (NDP_F_BOM), as the last does
- * (NDP_F_EOM).  One that is for behind all before it (NDP_F_SYNC) waits in the tree until
- * they are there, as all do without the option.
+ * With NDP_UNORDERED a message is read as soon as all of its packets have arrived, even if
+ * packets before it are missing.  Its first packet is marked with NDP_F_BOM, its last with
+ * NDP_F_EOM.  A synchronised message (NDP_F_SYNC) waits in the tree until all before it have
+ * arrived, as every message does without the option.
  *
- * A bit for each packet of such a message remembers that it has arrived, until the lowest
- * missing one is beyond it.  The receive queue has whole messages, and then perhaps the
- * beginning of one, whose end is missing: what has overtaken it waits behind its end
- * (ndp_sock.early), so that the packets of a message stay together.  A reader who finds no
- * whole message in the queue fetches one from there to its head.  So a message for behind all
- * others is behind them in the queue as well: what waits joins the queue before it.
+ * A bit for each packet of a message that has overtaken others records that the packet has
+ * arrived, until the lowest missing PSN is beyond it.  The receive queue holds whole messages,
+ * and after them perhaps the beginning of one whose end is missing: messages that have overtaken
+ * that one wait in ndp_sock.early until its end is queued, so that the packets of a message stay
+ * together.  A reader that finds no whole message in the receive queue moves one from
+ * ndp_sock.early to the head of that queue.  A synchronised message is behind all earlier ones
+ * in the receive queue as well: those in ndp_sock.early join the queue before it.
  *
- * Memory: what has overtaken is charged as all that was received, and what was read is
- * free, though a packet before it is still missing.  The map, 512 bytes, is made for
- * the first such message; without memory for it messages stay in order.
+ * Memory: a message that has overtaken others is charged like all received data, and released
+ * once it is read, though a packet before it is still missing.  The bitmap, 512 bytes, is
+ * allocated for the first such message; without memory for it messages stay in order.
  *
- * Non-goals: messages of more than NDP_UNORDERED_MAX packets, for which each packet beyond a
- * gap would have to be looked at again and again.
+ * Non-goals: messages of more than NDP_UNORDERED_MAX packets, for which each packet beyond a gap
+ * would have to be looked at again and again.
  */
 #include <linux/bitmap.h>
 #include "queue.h"
@@ -37,7 +38,7 @@ bool ndp_early_has(const struct ndp_sock *np, u32 psn)
 	       test_bit(psn % NDP_MAX_WINDOW, np->early_map);
 }
 
-/* Can a packet of a message stand beside @skb in it?  One without payload cannot. */
+/* The packet next to @skb if it can be of the same message: it must have payload and adjoin it. */
 static struct sk_buff *ndp_early_neighbour(struct sk_buff *skb, struct rb_node *node, int step)
 {
 	struct sk_buff *next = node ? rb_to_skb(node) : NULL;
@@ -48,9 +49,9 @@ static struct sk_buff *ndp_early_neighbour(struct sk_buff *skb, struct rb_node *
 }
 
 /*
- * How many packets has the message that a packet beyond a gap belongs to, if it is whole?
- * Towards its end first, which for what comes in order is one look.
- * Return: that, *@first its first; or 0.
+ * Number of packets of the message that @skb, a packet beyond a gap, belongs to, if all have
+ * arrived.  Searches towards the end first, which is one step for packets that arrive in order.
+ * Return: the number, with the first packet in *@first; 0 if the message is incomplete.
  */
 static int ndp_early_whole(struct sk_buff *skb, struct sk_buff **first)
 {
@@ -71,7 +72,7 @@ static int ndp_early_whole(struct sk_buff *skb, struct sk_buff **first)
 }
 
 /**
- * ndp_early_take - a packet was put beyond a gap: may its message be read?
+ * ndp_early_take - a packet beyond a gap was queued: let its message overtake if it is complete
  * @np:		connection
  * @skb:	packet
  */
@@ -103,7 +104,7 @@ void ndp_early_take(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_early_pass - the lowest missing packet is another: is it beyond what has overtaken?
+ * ndp_early_pass - advance the lowest missing PSN over packets that have overtaken
  * @np:		connection
  */
 void ndp_early_pass(struct ndp_sock *np)
@@ -116,7 +117,7 @@ void ndp_early_pass(struct ndp_sock *np)
 	}
 }
 
-/* A packet goes to the receive queue. */
+/* Account for a packet that moves from np->early to the receive queue. */
 static void ndp_early_count(struct ndp_sock *np, const struct sk_buff *skb)
 {
 	np->early_bytes -= skb->len;
@@ -125,7 +126,7 @@ static void ndp_early_count(struct ndp_sock *np, const struct sk_buff *skb)
 }
 
 /**
- * ndp_early_join - what has overtaken joins the receive queue, unless a message ends there yet
+ * ndp_early_join - move np->early to the receive queue, unless it ends within a message
  * @np:		connection
  */
 void ndp_early_join(struct ndp_sock *np)
@@ -141,10 +142,10 @@ void ndp_early_join(struct ndp_sock *np)
 }
 
 /**
- * ndp_early_fetch - a reader wants a message: is there one that has overtaken the first?
+ * ndp_early_fetch - move a message that has overtaken the first one to the queue's head
  * @np:		connection
  *
- * Not once a part of the first was read.
+ * For a reader that finds no whole message; not once a part of the first one was read.
  *
  * Context: lock_sock held, np->lock not held.
  */
@@ -171,8 +172,8 @@ void ndp_early_fetch(struct ndp_sock *np)
 }
 
 /**
- * ndp_early_forget - no message has overtaken others
- * @np:		connection, of which nothing more is received
+ * ndp_early_forget - forget which packets have overtaken others
+ * @np:		connection that receives nothing more
  */
 void ndp_early_forget(struct ndp_sock *np)
 {

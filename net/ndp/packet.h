@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP: what the bytes of a packet that has arrived say.
+ * AF_NDP: the fields of a packet's NDP header.
  */
 #ifndef _NDP_PACKET_H
 #define _NDP_PACKET_H
@@ -10,7 +10,7 @@
 #include <net/ndp_transport.h>
 #include <net/ndp_wire.h>
 
-/* The NDP header of a packet whose transport header is at UDP. */
+/* The NDP header of a packet whose transport header is the UDP header. */
 static inline const struct ndphdr *ndp_hdr(const struct sk_buff *skb)
 {
 	return (const struct ndphdr *)(udp_hdr(skb) + 1);
@@ -21,7 +21,7 @@ static inline bool psn_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
-/* Whole, trimmed or wrong, by its lengths. */
+/* Is a packet whole, trimmed or malformed, by its lengths? */
 static inline enum ndp_arrival ndp_arrival(const struct sk_buff *skb)
 {
 	unsigned int len = ntohs(ndp_hdr(skb)->len);
@@ -34,7 +34,7 @@ static inline enum ndp_arrival ndp_arrival(const struct sk_buff *skb)
 	return have == want ? NDP_ARRIVED_WHOLE : NDP_ARRIVED_TRIMMED;
 }
 
-/* The number of a COOKIE, in the fields of pull counter and window. */
+/* The cookie in a COOKIE packet, in the fields of pull counter and window. */
 static inline u64 ndp_hdr_cookie(const struct ndphdr *nh)
 {
 	return (u64)ntohl(nh->pull) << 32 | ntohl(nh->window);
@@ -55,7 +55,7 @@ static inline bool ndp_hdr_opens(const struct ndphdr *nh)
 	       !(ntohl(nh->origin) >> NDP_ORIGIN_BITS & NDP_ORIGIN_ANSWERED);
 }
 
-/* The transport that an opening names, by DATA, FIN or COOKIE. */
+/* The transport that an opening (DATA, FIN or COOKIE) names. */
 static inline unsigned int ndp_hdr_transport(const struct ndphdr *nh)
 {
 	if (ndp_hdr_type(nh) == NDP_COOKIE)

@@ -4,14 +4,14 @@
  *
  * A sender permutes its list of paths at random, sends one packet on each in
  * that order, and permutes again: all paths carry the same load, and two
- * senders do not fall into step.  DATA and control go round separately.  A
- * permutation is a random number, from which the path at each place is computed: no
- * list is kept or shuffled.
+ * senders do not fall into step.  DATA and control packets have separate
+ * permutations.  A permutation is a random number, from which the path at each place is
+ * computed: no list is kept or shuffled.
  *
  * A path is a UDP source port (entropy for the fabric's ECMP hash), an alias
  * address of the destination, a routing mark, or any of these together.  Each
  * has a route of its own, looked up with exactly the fields that its packets
- * will carry, so that this host's own multipath routes are sprayed over too.
+ * will carry, so that packets are sprayed over this host's own multipath routes too.
  *
  * What is known of each path, and when one is left out: score.c.
  */
@@ -25,7 +25,7 @@
  * @np:		connection
  *
  * Context: np->lock held.
- * Return: yes.
+ * Return: true if they do.
  */
 bool ndp_path_tells(const struct ndp_sock *np)
 {
@@ -35,8 +35,8 @@ bool ndp_path_tells(const struct ndp_sock *np)
 /* Which path is next? */
 
 /*
- * Is DATA on its way to see whether another path is back?  One is enough: its answer comes
- * after a round trip, and many paths may be due at once.
+ * Is DATA on its way as a probe of a path?  One probe at a time is enough: its answer takes a
+ * round trip, and many paths may be due at once.
  */
 static bool ndp_path_is_probing(const struct ndp_peer *peer, u64 now)
 {
@@ -45,7 +45,7 @@ static bool ndp_path_is_probing(const struct ndp_peer *peer, u64 now)
 	return s->state == NDP_PATH_PROBED && s->until > now;
 }
 
-/* A packet goes along a path to see whether it is back. */
+/* A packet is about to probe a path that was left out. */
 static void ndp_path_probe(struct ndp_sock *np, bool control, u16 i, u64 now)
 {
 	struct ndp_peer *peer = np->peer;
@@ -61,8 +61,8 @@ static void ndp_path_probe(struct ndp_sock *np, bool control, u16 i, u64 now)
 }
 
 /*
- * When may a path be probed?  A packet that few others follow is not soon found lost, and somebody
- * may wait for it alone: such go later.
+ * When may a path be probed?  The loss of a packet that few others follow is detected late, and
+ * somebody may wait for that packet alone: such packets probe later.
  */
 static u64 ndp_path_due(const struct ndp_score *s, enum ndp_path_use use)
 {
@@ -74,9 +74,9 @@ static u64 ndp_path_due(const struct ndp_score *s, enum ndp_path_use use)
 }
 
 /*
- * May a packet go along a path that was left out?  One whose time out is over is probed
- * with one packet.  DATA goes there again when that was acknowledged; answers, which nobody
- * acknowledges, when it was not reported lost.
+ * May a packet take a path that was left out?  Once it has been left out for long enough, the path
+ * is probed with one packet.  DATA uses it again when the probe was acknowledged; answers, which
+ * nobody acknowledges, when the probe was not reported lost.
  */
 static bool ndp_path_is_back(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
 {
@@ -85,7 +85,7 @@ static bool ndp_path_is_back(struct ndp_sock *np, bool control, u16 i, enum ndp_
 	u64 now = ktime_get_ns();
 	bool back;
 
-	/* Most may not probe: they need no lock. */
+	/* Most packets may not probe, and need no lock. */
 	if (ndp_path_due(s, use) > now && !(control && READ_ONCE(s->state) == NDP_PATH_PROBED))
 		return false;
 	spin_lock(&peer->lock);
@@ -105,8 +105,8 @@ static bool ndp_path_is_back(struct ndp_sock *np, bool control, u16 i, enum ndp_
 }
 
 /*
- * All paths but one, or all, are left out: which is tried first?  One that trims lets headers
- * through; of others the one that comes back first.  One that is due is probed.
+ * All paths other than @but, or all, are left out: which is tried first?  One that trims, since it
+ * lets headers through; among equals the one that comes back first.  If it is due, it is probed.
  */
 static u16 ndp_path_first_back(struct ndp_sock *np, bool control, u16 but)
 {
@@ -132,8 +132,8 @@ static u16 ndp_path_first_back(struct ndp_sock *np, bool control, u16 but)
 }
 
 /*
- * Which of @n is at place @pos of the permutation @seed?  Each step maps the numbers of
- * so many bits onto themselves; what is not below @n goes through all steps again.  With
+ * The path at place @pos of the permutation @seed of @n paths.  Each step maps the numbers below a
+ * power of two onto themselves; a result that is not below @n goes through all steps again.  With
  * fewer than eight steps some paths follow others too often (ndp_path_test_pairs()).
  */
 static u16 ndp_round_at(u64 seed, u16 pos, u16 n)
@@ -152,8 +152,8 @@ static u16 ndp_round_at(u64 seed, u16 pos, u16 n)
 }
 
 /*
- * Another number of the connection's own generator (splitmix64: Steele, Lea, Flood, OOPSLA
- * 2014).  Who could guess it would know the order of paths, which is no secret.
+ * Next number of the connection's own generator (splitmix64: Steele, Lea, Flood, OOPSLA 2014).  It
+ * may be predictable: the order of paths is no secret.
  */
 static u64 ndp_round_seed(struct ndp_sock *np)
 {
@@ -168,7 +168,7 @@ static u16 ndp_round_next(struct ndp_sock *np, struct ndp_round *round, u16 n)
 {
 	if (round->pos >= n)
 		round->pos = 0;
-	/* The highest bit keeps the number of steps the same. */
+	/* The highest bit makes the number of steps always eight. */
 	if (!round->pos)
 		round->seed = ndp_round_seed(np) | BIT_ULL(63);
 	return ndp_round_at(round->seed, round->pos++, n);
@@ -177,15 +177,15 @@ static u16 ndp_round_next(struct ndp_sock *np, struct ndp_round *round, u16 n)
 /**
  * ndp_path_may_take - may a packet go along a path now?
  * @np:		connection
- * @control:	of anything but DATA
+ * @control:	the packet is anything but DATA
  * @i:		index of the path
- * @use:	may the packet go to see whether a path is back?
+ * @use:	may the packet probe a path?
  *
- * Who is not scored would probe in vain.  One that nobody has answered, by any path in
- * use, tries those as well that others left out: they may be back.
+ * A connection that is not scored would probe in vain.  One that has got no answer by any
+ * path in use also tries those that other connections left out: they may be back.
  *
  * Context: np->lock held, softirqs off.
- * Return: yes; then one does.
+ * Return: true if so; the caller then sends one.
  */
 bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_use use)
 {
@@ -204,7 +204,7 @@ bool ndp_path_may_take(struct ndp_sock *np, bool control, u16 i, enum ndp_path_u
  * ndp_path_next - the path to use next
  * @np:		connection
  * @control:	for anything but DATA
- * @use:	may the packet go to see whether a path is back?
+ * @use:	may the packet probe a path?
  *
  * Return: index of the path.
  */
@@ -223,7 +223,7 @@ u16 ndp_path_next(struct ndp_sock *np, bool control, enum ndp_path_use use)
 }
 
 /**
- * ndp_path_other - a path for a packet that was lost by the only one in use
+ * ndp_path_other - a path for a packet that was lost on the only path in use
  * @np:		connection
  * @i:		that path
  *
@@ -235,10 +235,10 @@ u16 ndp_path_other(struct ndp_sock *np, u16 i)
 }
 
 /**
- * ndp_path_flow - what packets say that go along a path
+ * ndp_path_flow - flow key of the packets that take a path
  * @np:		connection
  * @path:	one of its paths
- * @flow:	where it is written
+ * @flow:	filled in
  */
 void ndp_path_flow(const struct ndp_sock *np, const struct ndp_path *path, struct ndp_flow *flow)
 {
@@ -266,7 +266,7 @@ static struct dst_entry *ndp_path_route(struct ndp_sock *np, struct ndp_path *pa
 	ndp_path_flow(np, path, &flow);
 	dst = ndp_ip_route(sock_net(sk), sk, &flow);
 	spin_lock(&np->peer->lock);
-	/* Was it replaced meanwhile?  Then this is the route of one packet, and not the path's. */
+	/* If the port was replaced meanwhile, this route is for one packet and is not kept. */
 	if (flow.sport != path->sport) {
 		spin_unlock(&np->peer->lock);
 		return dst;
@@ -290,8 +290,8 @@ static struct dst_entry *ndp_path_route(struct ndp_sock *np, struct ndp_path *pa
  * @np:		connection
  * @path:	one of its paths
  *
- * Another processor may replace the path's route meanwhile.  A cookie that is not this
- * route's costs a lookup, or one packet by the route of before.
+ * Another CPU may replace the path's route meanwhile.  A cookie that is of another route
+ * costs a lookup, or sends one packet by the previous route.
  *
  * Context: np->lock held, or nobody else sees @np; softirqs off.
  * Return: route with a reference, or ERR_PTR.

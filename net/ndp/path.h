@@ -12,10 +12,10 @@ struct ndp_sock;
 struct ndp_tx_cb;
 
 /**
- * enum ndp_path_use - may a packet go to see whether a path is back?
- * @NDP_PATH_PROBE:	it is heard soon what becomes of it, and nobody waits for it alone
- * @NDP_PATH_PROBE_LATE: it is heard, but later, or somebody waits
- * @NDP_PATH_NO_PROBE:	it is not heard, or sent again already
+ * enum ndp_path_use - may a packet probe a path that was left out?
+ * @NDP_PATH_PROBE:	yes: the packet's fate is known soon, and nobody waits for it alone
+ * @NDP_PATH_PROBE_LATE: yes, but later: its fate is known late, or somebody waits for it alone
+ * @NDP_PATH_NO_PROBE:	no: its fate will not be known, or it is a retransmission
  */
 enum ndp_path_use {
 	NDP_PATH_PROBE,
@@ -27,20 +27,20 @@ enum ndp_path_use {
  * struct ndp_path - one way to the peer
  * @daddr:	peer's address or alias that selects it
  * @sport:	UDP source port, the ECMP entropy; read without the lock
- * @gen:	how often that was replaced, modulo 256; read without the lock
+ * @gen:	how often @sport was replaced, modulo 256; read without the lock
  * @mark:	routing mark, 0 for the socket's
- * @hash:	random: which flow of the host its packets belong to (skb_get_hash())
- * @cookie:	to check @dst by
- * @mtu:	its MTU when it was used last, 0: not yet
+ * @hash:	random flow hash of its packets on this host (skb_get_hash())
+ * @cookie:	validates @dst
+ * @mtu:	MTU of the path when it was last used, 0: not used yet
  * @dst:	route, revalidated at each use; read under RCU
- * @acks:	packets acknowledged that went this way
+ * @acks:	acknowledged packets that took this path
  * @nacks:	packets trimmed on it
  * @losses:	packets lost on it
  * @answers_lost: answers lost on it
- * @probes:	times that a packet went along it to see whether it is back
+ * @probes:	packets that probed it while it was left out
  * @replaced:	how often it got a fresh port (entropy.c)
- * @data:	DATA of late
- * @control:	answers of late; what was not heard to be lost is good
+ * @data:	score of recent DATA
+ * @control:	score of recent answers; those that are not reported lost count as good
  */
 struct ndp_path {
 	struct in6_addr		daddr;
@@ -62,13 +62,13 @@ struct ndp_path {
 };
 
 /**
- * struct ndp_peer_key - whose connections share paths
+ * struct ndp_peer_key - what connections that share paths have in common
  * @daddr:	the peer's address
- * @saddr:	ours
+ * @saddr:	our address
  * @mark:	routing mark of the sockets
- * @oif:	device that they are bound to, 0: none
- * @uid:	whose they are; rules of routing may ask for it
- * @flags:	of their flows, likewise
+ * @oif:	device that the sockets are bound to, 0: none
+ * @uid:	owner of the sockets; routing rules may match it
+ * @flags:	flow flags of the sockets, likewise
  */
 struct ndp_peer_key {
 	struct in6_addr		daddr;
@@ -82,30 +82,29 @@ struct ndp_peer_key {
 /**
  * struct ndp_peer - a host that connections go to, and the paths to it
  * @node:	in ndp_net.peers while @hashed
- * @key:	which
- * @conns:	connections that have it
- * @hashed:	new connections find it; under ndp_net.peer_lock
- * @gen:	ndp_net.path_gen when its paths were found to be those of today
- * @conf_gen:	ndp_path_dst.gen of those that are configured, 0: they are random
- * @idle:	in ndp_net.idle_peers while no connection has it; under ndp_net.peer_lock
+ * @key:	what identifies it
+ * @conns:	connections that use it
+ * @hashed:	in the table, where new connections find it; under ndp_net.peer_lock
+ * @gen:	ndp_net.path_gen when its paths were last found up to date
+ * @conf_gen:	ndp_path_dst.gen of its configured paths, 0: its paths are random
+ * @idle:	in ndp_net.idle_peers while no connection uses it; under ndp_net.peer_lock
  * @rcu:	when it is in no list or table any more, for lookups that still see it
- * @idle_since:	since when no connection has it, ktime_get_ns()
- * @n:		how many paths
- * @recycles:	they are random, and DATA uses again what did well (entropy.c)
- * @keeps_ports: but none is replaced any more
- * @turn:	where the next search for such a path begins
- * @ready:	paths whose last packet came whole, and those that are left out
- * @spare:	paths that are not used yet, or were trimmed
- * @late_kept:	the most by which those were late that had been taken for lost (order.c)
- * @rto_kept:	the timeout that those would have needed that were sent again in vain (rtt.c)
- * @lock:	guards all below; the writing of it where it is read without
- * @late_ns:	by how much later others have left that were answered before, of late the most
- *		(order.c); without the lock
+ * @idle_since:	since when no connection uses it, ktime_get_ns()
+ * @n:		number of paths
+ * @recycles:	the paths are random, and DATA reuses those that did well (entropy.c)
+ * @keeps_ports: no port is replaced any more, though @recycles
+ * @turn:	path at which the next search of @ready or @spare begins
+ * @ready:	paths whose last packet arrived whole, and those that are left out
+ * @spare:	paths that were not used yet, or whose last packet was trimmed
+ * @late_kept:	largest lateness of answers to packets that had been declared lost (order.c)
+ * @rto_kept:	timeout that would have avoided recent spurious retransmissions (rtt.c)
+ * @lock:	guards all below, but only the writing of members that are read without it
+ * @late_ns:	recent maximum of the lateness of answers (order.c); accessed without the lock
  * @srtt_ns:	smoothed RTT of all its connections, 0 without a sample
- * @rttvar_ns:	its deviation
- * @rto_ns:	retransmission timeout by these; what a link needs at least not regarded
- * @mtu:	smallest of all paths that were used
- * @probed:	path that DATA was sent along last to see whether it is back
+ * @rttvar_ns:	deviation of the RTT
+ * @rto_ns:	retransmission timeout by @srtt_ns and @rttvar_ns, without the minimum of a link
+ * @mtu:	smallest MTU of all paths that were used
+ * @probed:	path that DATA probed last
  * @earned:	packets that arrived whole and were not spent on fresh ports yet
  * @data:	tally of DATA
  * @control:	tally of answers
@@ -145,26 +144,26 @@ struct ndp_peer {
 	struct ndp_path		path[];
 };
 
-/* Of DATA, or of answers. */
+/* The score of a path, for DATA or for answers. */
 static inline struct ndp_score *ndp_path_score(struct ndp_peer *peer, bool control, u16 i)
 {
 	return control ? &peer->path[i].control : &peer->path[i].data;
 }
 
-/* The retransmission timeout by what is known of the host. */
+/* The retransmission timeout by what is known about the peer. */
 static inline u64 ndp_peer_rto(struct ndp_peer *peer)
 {
 	return max_t(u64, READ_ONCE(peer->rto_ns), ndp_kept(&peer->rto_kept));
 }
 
 /*
- * A path's number tells its place from 0 on, its index, and in the upper byte which of the ports
- * that it has had (entropy.c).
+ * A path's number has its index, from 0 on, in the lower byte, and in the upper byte the
+ * generation of its port (entropy.c).
  */
 static inline u16 ndp_path_number(const struct ndp_peer *peer, u16 i)
 {
 	BUILD_BUG_ON(NDP_PATHS_MAX != 256);
-	/* Pairs with ndp_entropy_trimmed(): a packet with a number leaves by no older port. */
+	/* Pairs with ndp_entropy_trimmed(): no packet with this number leaves by an older port. */
 	return smp_load_acquire(&peer->path[i].gen) << 8 | i;
 }
 
@@ -173,13 +172,13 @@ static inline u16 ndp_path_index(u16 number)
 	return number % NDP_PATHS_MAX;
 }
 
-/* How often it had been replaced, modulo 256. */
+/* How often the path's port had been replaced, modulo 256. */
 static inline u8 ndp_path_gen(u16 number)
 {
 	return number / NDP_PATHS_MAX;
 }
 
-/* Is a number that of a path as it is now?  It may be of an earlier peer (ndp_peer_follow()). */
+/* Does a number match a path's current port?  It may be of a former peer (ndp_peer_follow()). */
 static inline bool ndp_path_is_current(const struct ndp_peer *peer, u16 number)
 {
 	u16 i = ndp_path_index(number);
@@ -190,7 +189,7 @@ static inline bool ndp_path_is_current(const struct ndp_peer *peer, u16 number)
 /**
  * struct ndp_round - a connection's place in a permutation of the paths
  * @seed:	chooses the permutation
- * @pos:	next place; at 0 another is drawn
+ * @pos:	next place; at 0 a new permutation is drawn
  */
 struct ndp_round {
 	u64			seed;
@@ -199,7 +198,7 @@ struct ndp_round {
 
 /**
  * struct ndp_answered - by which path a packet was answered
- * @tag:	its PSN divided by how many are remembered, the low bits; 0: none
+ * @tag:	low bits of its PSN divided by the number of packets remembered; 0: none
  * @path:	path of the answer
  */
 struct ndp_answered {
@@ -207,19 +206,19 @@ struct ndp_answered {
 	u8			path;
 };
 
-/* Paths of which a connection knows by itself what came last: as many as there are by default. */
+/* Paths whose latest acknowledged transmission is recorded: the default number of paths. */
 #define NDP_ORDER_PATHS		32
 
-/* Of packets that were found lost, as many are remembered as come next to one another. */
+/* Acknowledged packets remembered as declared lost before: a run of consecutive PSNs fits. */
 #define NDP_ORDER_DONE		64
 
 /**
  * struct ndp_order - what a connection remembers of the order of answers (order.c)
- * @sent:	when the latest left of those acknowledged that tell an order; 0: none
- * @before:	the same before the answer that is being received
- * @path:	the same of each path, of the first few
- * @done:	of the latest packets that were found lost, and are acknowledged: the low bits
- *		of the number divided by NDP_ORDER_DONE; 0: none
+ * @sent:	latest time of leaving of all acknowledged packets that are evidence; 0: none
+ * @before:	@sent before the answer that is being received
+ * @path:	the same as @sent for each of the first few paths
+ * @done:	latest acknowledged packets that had been declared lost: low bits of the PSN
+ *		divided by NDP_ORDER_DONE; 0: none
  */
 struct ndp_order {
 	u64			sent;
@@ -229,15 +228,15 @@ struct ndp_order {
 };
 
 /*
- * The latest packets whose answers are remembered: those of a round trip and of the time in which
- * a sender finds out that there was none, at 10 Gb/s and 1500 bytes or 100 Gb/s and 9000.
+ * Number of latest packets whose answers are remembered: those of a round trip and of the time in
+ * which a sender detects a missing answer, at 10 Gb/s and 1500 bytes or 100 Gb/s and 9000.
  */
 #define NDP_ANSWERED		512
 
-/* And of a connection that answers few. */
+/* The same for a connection that has answered few packets. */
 #define NDP_ANSWERED_FEW	16
 
-/* So many packets more are on their way when DATA goes along a path to see whether it is back. */
+/* Packets that must be in flight already when DATA probes a path that was left out. */
 #define NDP_PATH_PROBE_FLIGHT	4
 
 /* peer.c */

@@ -42,7 +42,7 @@ struct ndp_path_dst *ndp_path_table_find(struct ndp_net *nn,
  * @dst:	destination, of a prefix that has none
  *
  * Context: path_lock held.
- * Return: 0, -ENOMEM, or what else keeps the table from growing.
+ * Return: 0, -ENOMEM, or another error of the hash table.
  */
 int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst)
 {
@@ -56,7 +56,7 @@ int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst)
 	nn->n_path_dsts++;
 	WRITE_ONCE(nn->path_plens[dst->prefix.plen],
 		   nn->path_plens[dst->prefix.plen] + 1);
-	/* Shown the longest prefix first, those of one length as they came. */
+	/* Dumps list the longest prefix first, prefixes of one length in the order of insertion. */
 	list_for_each_entry(pos, &nn->path_dsts, list)
 		if (pos->prefix.plen < dst->prefix.plen)
 			break;
@@ -69,7 +69,7 @@ int ndp_path_table_add(struct ndp_net *nn, struct ndp_path_dst *dst)
  * @nn:		namespace
  * @dst:	destination, NULL: it was removed
  *
- * Connections keep the paths that they have; new ones to there get others (peer.c).
+ * Connections keep the paths that they have; new ones get the changed paths (peer.c).
  *
  * Context: path_lock held.
  */
@@ -78,10 +78,10 @@ void ndp_path_changed(struct ndp_net *nn, struct ndp_path_dst *dst)
 	u32 gen = nn->path_gen + 1 ?: 1;
 
 	if (dst) {
-		/* Pairs with ndp_peer_configured(): who sees it sees the change. */
+		/* Pairs with ndp_peer_configured(): a reader that sees @gen sees the change. */
 		smp_store_release(&dst->gen, gen);
 	}
-	/* And with ndp_peer_make() and ndp_peer_is_stale(). */
+	/* Pairs with ndp_peer_make() and ndp_peer_is_stale(). */
 	smp_store_release(&nn->path_gen, gen);
 }
 
@@ -107,8 +107,8 @@ void ndp_path_table_del(struct ndp_net *nn, struct ndp_path_dst *dst)
  * @nn:		namespace
  * @daddr:	peer
  *
- * One look into the table for each length that there is, 129 at most however many
- * destinations.
+ * One table lookup for each prefix length in use, 129 at most however many destinations
+ * there are.
  *
  * Context: RCU read side.
  * Return: destination or NULL.
@@ -138,7 +138,7 @@ const struct ndp_path_dst *ndp_path_configured(struct ndp_net *nn,
  * @spec:	one of its paths
  * @daddr:	peer
  *
- * Return: the peer's, or an alias; that of a prefix keeps the host's bits.
+ * Return: the peer's address, or an alias; an alias prefix keeps the host bits.
  */
 struct in6_addr ndp_path_daddr(const struct ndp_path_dst *dst,
 			       const struct ndp_path_spec *spec,

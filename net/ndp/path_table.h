@@ -9,8 +9,8 @@
 
 /**
  * struct ndp_path_spec - one configured path
- * @list:	in its destination
- * @via:	alias address or the prefix in the destination's place, :: for the
+ * @list:	in ndp_path_dst.paths of its destination
+ * @via:	alias address, or prefix that replaces the destination's; :: for the
  *		destination itself
  * @entropy:	UDP source port, 0 for random
  * @mark:	routing mark
@@ -28,9 +28,9 @@ struct ndp_path_spec {
 #define NDP_PLEN_IP4		96
 
 /**
- * struct ndp_path_prefix - what addresses a destination covers
+ * struct ndp_path_prefix - which addresses a destination covers
  * @addr:	prefix
- * @plen:	its length; for one of IPv4, NDP_PLEN_IP4 more
+ * @plen:	prefix length; for IPv4, NDP_PLEN_IP4 more
  */
 struct ndp_path_prefix {
 	struct in6_addr		addr;
@@ -43,8 +43,8 @@ struct ndp_path_prefix {
  * @list:	in ndp_net.path_dsts, longest prefix first
  * @prefix:	which addresses
  * @n:		number of paths
- * @gen:	ndp_net.path_gen when they changed last
- * @paths:	struct ndp_path_spec
+ * @gen:	ndp_net.path_gen when its paths last changed
+ * @paths:	list of struct ndp_path_spec
  * @rcu:	for readers
  */
 struct ndp_path_dst {

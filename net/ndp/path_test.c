@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: a round of paths is a permutation of all (NDP paper, section 3.1.1); when what is
- * left out is tried again (section 3.2.3).
+ * KUnit: a round of paths is a permutation of all (NDP paper, section 3.1.1); when a path
+ * that was left out is tried again (section 3.2.3).
  */
 #include <kunit/test.h>
 #include "path.c"
@@ -26,7 +26,7 @@ static void ndp_path_test_rounds(struct kunit *test)
 	}
 }
 
-/* Every path stands at every place as often: 6000 rounds, 6 sigma. */
+/* Every path is at every place of a round equally often: 6000 rounds, 6 sigma. */
 static void ndp_path_test_uniform(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -45,8 +45,8 @@ static void ndp_path_test_uniform(struct kunit *test)
 }
 
 /*
- * And follows every other as often: two senders do not fall into step.  31 pairs in each
- * of 32000 rounds, 1000 of each of 32 * 31 kinds, 6 sigma.
+ * Every path follows every other equally often, so that two senders do not fall into step: 31
+ * pairs in each of 32000 rounds, 1000 of each of 32 * 31 kinds, 6 sigma.
  */
 static void ndp_path_test_pairs(struct kunit *test)
 {
@@ -74,7 +74,7 @@ static void ndp_path_test_pairs(struct kunit *test)
 	}
 }
 
-/* An opening goes by what is in use; when nobody answers, by what others left out as well. */
+/* An opening takes paths in use; while unanswered, also those that others left out. */
 static void ndp_path_test_in_vain(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -95,7 +95,7 @@ static void ndp_path_test_in_vain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, np->peer->path[1].data.state, NDP_PATH_OUT);
 }
 
-/* Control has a round of its own. */
+/* Control packets have a round of their own. */
 static void ndp_path_test_separate(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 8);
@@ -124,12 +124,12 @@ static void ndp_path_test_fewer(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		seen |= BIT_ULL(ndp_path_next(np, false, NDP_PATH_PROBE));
 	KUNIT_EXPECT_EQ(test, seen, 0x1fULL);
-	/* News of the other's paths are none. */
+	/* A path number of the previous peer is ignored. */
 	ndp_path_trimmed(np, 63);
 	KUNIT_EXPECT_EQ(test, np->peer->data.trimmed, 0);
 }
 
-/* All are lost on: the one that comes back first is used. */
+/* All paths are left out: the one that comes back first is used. */
 static void ndp_path_test_all_out(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -144,7 +144,7 @@ static void ndp_path_test_all_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used[3], 20);
 }
 
-/* One packet goes along a bad path at a time, and one along each when all are bad. */
+/* Bad paths are probed by one packet at a time; when all are bad, each gets one. */
 static void ndp_path_test_probes(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 8);
@@ -174,7 +174,7 @@ static void ndp_path_test_probes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, used[i], 1);
 }
 
-/* A packet that somebody waits for is a probe late, and one that is not answered never. */
+/* Packets that somebody waits for probe late; those whose fate stays unknown never probe. */
 static void ndp_path_test_who_probes(struct kunit *test)
 {
 	struct ndp_score s = {
@@ -189,7 +189,7 @@ static void ndp_path_test_who_probes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_path_due(&s, NDP_PATH_PROBE_LATE), 1000 + NDP_OUT_MAX);
 }
 
-/* DATA that nothing was heard of is no good news; of answers there is no other. */
+/* A DATA probe without a reply does not restore a path; an answer does, unless reported lost. */
 static void ndp_path_test_silence(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * KUnit: what the suites of paths share.
+ * KUnit: helpers shared by the suites of paths.
  */
 #include <kunit/test.h>
 #include "queue.h"
 
-/* A connection with @n paths that its peer has answered. */
+/* A connection with @n paths, whose peer has answered. */
 static inline struct ndp_sock *ndp_path_test_sock(struct kunit *test, u16 n)
 {
 	struct ndp_sock *np = kunit_kzalloc(test, sizeof(*np), GFP_KERNEL);
@@ -21,7 +21,7 @@ static inline struct ndp_sock *ndp_path_test_sock(struct kunit *test, u16 n)
 	return np;
 }
 
-/* How often each path was used in @n rounds. */
+/* Count how often each path is used in @n rounds. */
 static inline void ndp_path_use(struct ndp_sock *np, int n, int *used)
 {
 	int i;

@@ -2,23 +2,23 @@
 /*
  * AF_NDP patience: how long a connection waits for its peer.
  *
- * The application says so by options of SOL_TCP, TCP's sysctls where it does not:
- * TCP_USER_TIMEOUT for a peer that takes nothing, TCP_LINGER2 for one that does not
- * finish, and with SO_KEEPALIVE three for one that is silent, which is asked by PROBE.
+ * The application sets the times by options of SOL_TCP, whose defaults are TCP's sysctls:
+ * TCP_USER_TIMEOUT for a peer that accepts no data, TCP_LINGER2 for one that does not
+ * finish, and with SO_KEEPALIVE three options for one that is silent, which is sent PROBEs.
  *
- * Non-goals: what happens when patience is over (timer.c).
+ * Non-goals: what happens when the time is over (timer.c).
  */
 #include <net/tcp.h>
 #include "conn.h"
 
 /*
- * A connection that no process has any more waits so long for a peer that takes
- * nothing of what was written, unless TCP_USER_TIMEOUT says otherwise.
+ * How long an orphan waits for a peer that accepts nothing of what was written, unless
+ * TCP_USER_TIMEOUT is set.
  */
 #define NDP_ORPHAN_TIME		(120 * 1000 * NDP_MSEC)
 
 /**
- * ndp_tcp_option - the value of an option in force
+ * ndp_tcp_option - the effective value of an option
  * @np:		socket
  * @id:		option
  *
@@ -34,7 +34,7 @@ int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 		return val;
 	switch (id) {
 	case NDP_TCP_KEEPIDLE:
-		/* TCP takes 0 or less for at once; a timer of ours would never rest. */
+		/* TCP treats 0 or less as immediate; the timer here would never stop firing. */
 		return max(1, READ_ONCE(net->ipv4.sysctl_tcp_keepalive_time) / HZ);
 	case NDP_TCP_KEEPINTVL:
 		return max(1, READ_ONCE(net->ipv4.sysctl_tcp_keepalive_intvl) / HZ);
@@ -53,7 +53,7 @@ int ndp_tcp_option(const struct ndp_sock *np, enum ndp_tcp_option_id id)
  * ndp_user_timeout - how long the application waits for a peer
  * @np:		connection
  *
- * Return: nanoseconds, 0: it does not say.
+ * Return: nanoseconds, 0 if TCP_USER_TIMEOUT is not set.
  */
 u64 ndp_user_timeout(const struct ndp_sock *np)
 {
@@ -61,11 +61,11 @@ u64 ndp_user_timeout(const struct ndp_sock *np)
 }
 
 /**
- * ndp_orphan_time - how long a connection that no process has waits for its peer
+ * ndp_orphan_time - how long an orphan waits for its peer
  * @np:		connection
  *
  * Context: np->lock held.
- * Return: nanoseconds: for the peer to take more of what was written
+ * Return: nanoseconds: for the peer to accept more of what was written
  * (TCP_USER_TIMEOUT), or, once it has all, to finish as well (TCP_LINGER2).
  */
 u64 ndp_orphan_time(const struct ndp_sock *np)
@@ -83,9 +83,9 @@ static u64 ndp_keep_ns(const struct ndp_sock *np, enum ndp_tcp_option_id id)
 }
 
 /**
- * ndp_keepalive_set - begin or end to watch for silence
+ * ndp_keepalive_set - start or stop watching for silence
  * @np:		connection
- * @on:		begin
+ * @on:		start
  *
  * Context: np->lock held.
  */
@@ -96,7 +96,7 @@ void ndp_keepalive_set(struct ndp_sock *np, bool on)
 }
 
 /**
- * ndp_keepalive_start - the peer was heard, or the connection begins
+ * ndp_keepalive_start - a packet of the peer has arrived, or the connection begins
  * @np:		connection
  *
  * Context: np->lock held.
@@ -107,14 +107,14 @@ void ndp_keepalive_start(struct ndp_sock *np)
 }
 
 /**
- * ndp_keepalive_check - ask a peer that has been silent for long
+ * ndp_keepalive_check - send a PROBE to a peer that has been silent for long
  * @np:		connection
  * @now:	time, ns
  *
- * What is in flight has its own timeouts.
+ * Packets in flight have their own timeouts, and no PROBE is sent then.
  *
  * Context: np->lock held.
- * Return: whether the peer is given up.
+ * Return: true if the peer is given up.
  */
 bool ndp_keepalive_check(struct ndp_sock *np, u64 now)
 {

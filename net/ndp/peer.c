@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP peers: what a host has learnt of another, shared by all connections between two
+ * AF_NDP peers: what a host has learnt about another, shared by all connections between two
  * addresses (NDP paper, sections 3.1.1 and 3.2.3).
  *
- * Paths, their routes and scores, and the round-trip time belong to the pair of
- * addresses, not to a connection: a fresh one knows at its first packet which paths are
- * bad, finds its routes looked up, and has a timeout.  What routing rules can tell
- * connections apart by is in the key, so that all of a peer have the same routes.
+ * Paths, their routes and scores, and the round-trip time belong to the pair of addresses, not
+ * to a connection: at its first packet a new connection knows which paths are bad, has its
+ * routes looked up, and has a timeout.  All fields by which routing rules can tell connections
+ * apart are in the key, so that all connections of a peer have the same routes.
  *
- * Lifetime.  A connection joins its peer when it gets its addresses, and leaves it when it
- * is forgotten, or when the socket's mark, device or user changes.  A peer that no
- * connection has is kept for NDP_PEER_IDLE if a round trip was ever measured or a path scored,
- * at most net.ndp.peers_max of them; beyond that the one that has been idle the longest goes.
- * So openings under forged addresses leave nothing.  When the configuration of paths changes,
- * connections keep the peer that they have and new ones get another.
+ * Lifetime.  A connection joins its peer when it gets its addresses, and leaves it when it is
+ * forgotten, or when the socket's mark, device or user changes.  A peer that no connection uses
+ * is kept for NDP_PEER_IDLE if a round trip was ever measured or a path scored, at most
+ * net.ndp.peers_max of them; beyond that the one that has been idle the longest is freed.  So
+ * openings from spoofed addresses leave nothing behind.  When the configuration of paths
+ * changes, connections keep the peer that they have and new ones get another.
  *
- * Locks.  ndp_net.peer_lock guards the table against writers, all idle peers and
- * @hashed; ndp_peer.lock what was learnt.  Both are innermost and not nested.
+ * Locks.  ndp_net.peer_lock guards the table against writers, all idle peers and @hashed;
+ * ndp_peer.lock guards what was learnt.  Both are innermost and not nested.
  *
  * Memory: 120 bytes a path and 256 a peer, 4 KiB with the 32 paths that are the default.
  *
@@ -27,16 +27,16 @@
 #include "path_table.h"
 #include "sock.h"
 
-/* How long a peer is kept that no connection has. */
+/* How long a peer is kept that no connection uses. */
 #define NDP_PEER_IDLE		(60 * 1000 * NDP_MSEC)
 
-/* So many are forgotten with softirqs off. */
+/* Maximum number of idle peers that are freed in one go with softirqs off. */
 #define NDP_PEER_FORGET		64
 
-/* What idle peers of all namespaces weigh: nobody is charged for those of openings. */
+/* Bytes of idle peers of all namespaces: those of openings are charged to no memory cgroup. */
 static atomic_long_t ndp_idle_bytes;
 
-/* A 32nd of the machine's memory. */
+/* Limit of ndp_idle_bytes: a 32nd of the machine's memory. */
 static long ndp_idle_bytes_max(void)
 {
 	return totalram_pages() << (PAGE_SHIFT - 5);
@@ -51,18 +51,18 @@ static const struct rhashtable_params ndp_peers_params = {
 
 /**
  * ndp_peer_alloc - make a peer
- * @key:	which
- * @n:		how many paths, at most NDP_PATHS_MAX
+ * @key:	what identifies it
+ * @n:		number of paths, at most NDP_PATHS_MAX
  *
  * Context: any.
- * Return: peer that one connection has, its paths random, or NULL.
+ * Return: peer with one reference and random paths, or NULL.
  */
 struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 {
 	struct ndp_peer *peer;
 	u16 i;
 
-	/* A user's to pay for, but for those of openings; many paths are several pages. */
+	/* Charged to the user's memory cgroup, but for openings; many paths take several pages. */
 	peer = kzalloc(struct_size(peer, path, n),
 		       GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!peer)
@@ -72,7 +72,7 @@ struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 	INIT_LIST_HEAD(&peer->idle);
 	spin_lock_init(&peer->lock);
 	ndp_order_init(peer);
-	/* A page has room for as many paths as there are by default. */
+	/* A peer with the default number of paths fits into a page. */
 	BUILD_BUG_ON(sizeof(spinlock_t) == 4 &&
 		     sizeof(*peer) + 32 * sizeof(*peer->path) > 4096);
 	peer->mtu = IP_MAX_MTU;
@@ -85,7 +85,7 @@ struct ndp_peer *ndp_peer_alloc(const struct ndp_peer_key *key, u16 n)
 	return peer;
 }
 
-/* Nobody has it, and no lookup finds it from now on. */
+/* Free a peer that no connection uses, and that lookups do not find from now on. */
 static void ndp_peer_free(struct ndp_peer *peer)
 {
 	u16 i;
@@ -100,7 +100,7 @@ static void ndp_peer_configure(struct ndp_peer *peer, const struct ndp_path_dst 
 	const struct ndp_path_spec *spec;
 	struct ndp_path *path = peer->path;
 
-	/* Places of paths that were removed meanwhile keep random ones. */
+	/* Places of paths that were removed meanwhile keep their random paths. */
 	list_for_each_entry_rcu(spec, &conf->paths, list) {
 		if (path == &peer->path[peer->n])
 			break;
@@ -113,8 +113,9 @@ static void ndp_peer_configure(struct ndp_peer *peer, const struct ndp_path_dst 
 }
 
 /*
- * What is configured for a peer.  @gen: when that changed last, 0: nothing is.  A change
- * between the two is found by the next lookup.
+ * The destination with the paths that are configured for a peer, or NULL.  @gen: set to the
+ * generation of their last change, 0 if there are none.  A change between the lookup and the
+ * reading of the generation is found by the next lookup.
  * Context: RCU read side.
  */
 static const struct ndp_path_dst *ndp_peer_configured(struct ndp_net *nn,
@@ -122,19 +123,19 @@ static const struct ndp_path_dst *ndp_peer_configured(struct ndp_net *nn,
 {
 	const struct ndp_path_dst *conf = ndp_path_configured(nn, daddr);
 
-	/* A destination has none while its first is being added, or its last removed. */
+	/* A destination has no paths while its first is being added, or its last removed. */
 	if (conf && !READ_ONCE(conf->n))
 		conf = NULL;
-	/* Pairs with ndp_path_changed(): the paths are as new as the number, or newer. */
+	/* Pairs with ndp_path_changed(): the paths are as new as the generation, or newer. */
 	*gen = conf ? smp_load_acquire(&conf->gen) : 0;
 	return conf;
 }
 
-/* Context: RCU read side.  Return: peer with today's paths, in no table, or NULL. */
+/* Context: RCU read side.  Return: peer with the current paths, not in the table, or NULL. */
 static struct ndp_peer *ndp_peer_make(struct ndp_net *nn,
 				      const struct ndp_peer_key *key)
 {
-	/* Pairs with ndp_path_changed(): all that is read below is as new, or newer. */
+	/* Pairs with ndp_path_changed(): all that is read below is as new as @gen, or newer. */
 	u32 conf_gen, gen = smp_load_acquire(&nn->path_gen);
 	const struct ndp_path_dst *conf = ndp_peer_configured(nn, &key->daddr, &conf_gen);
 	u16 n = conf ? READ_ONCE(conf->n) : 0;
@@ -163,7 +164,7 @@ static bool ndp_peer_is_stale(struct ndp_net *nn, struct ndp_peer *peer)
 		return true;
 	if (READ_ONCE(peer->gen) == gen)
 		return false;
-	/* Something has changed; what concerns this one? */
+	/* Paths of some destination have changed; are they this peer's? */
 	ndp_peer_configured(nn, &peer->key.daddr, &conf_gen);
 	if (conf_gen != peer->conf_gen)
 		return true;
@@ -203,7 +204,7 @@ static void ndp_peer_not_idle(struct ndp_net *nn, struct ndp_peer *peer)
 	atomic_long_sub(struct_size(peer, path, peer->n), &ndp_idle_bytes);
 }
 
-/* Forget a peer that no connection has.  Context: peer_lock held. */
+/* Forget a peer that no connection uses.  Context: peer_lock held. */
 static void ndp_peer_forget(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	ndp_peer_not_idle(nn, peer);
@@ -211,7 +212,7 @@ static void ndp_peer_forget(struct ndp_net *nn, struct ndp_peer *peer)
 	ndp_peer_free(peer);
 }
 
-/* Take a peer that new connections cannot have any more out of the table. */
+/* Unhash a peer that new connections must not use any more; forget it if it is idle. */
 static void ndp_peer_replace(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	if (list_empty(&peer->idle))
@@ -221,9 +222,9 @@ static void ndp_peer_replace(struct ndp_net *nn, struct ndp_peer *peer)
 }
 
 /*
- * The peer of a key for one connection more: that of the table, or @new, if it is not
- * NULL, which comes into the table then.  Where the table cannot take it, it is its first
- * connection's alone.
+ * Get the peer of a key for one more connection: the one in the table, or else @new, if that is
+ * not NULL, which is inserted.  If it cannot be inserted, it belongs to its first connection
+ * alone.
  * Context: RCU read side.
  */
 static struct ndp_peer *ndp_peer_settle(struct ndp_net *nn,
@@ -278,7 +279,7 @@ static bool ndp_peers_are_many(const struct ndp_net *nn)
 	       atomic_long_read(&ndp_idle_bytes) > ndp_idle_bytes_max();
 }
 
-/* No connection has a peer any more.  Context: peer_lock held. */
+/* The last connection has left a peer.  Context: peer_lock held. */
 static void ndp_peer_retire(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	struct ndp_peer *oldest;
@@ -294,7 +295,7 @@ static void ndp_peer_retire(struct ndp_net *nn, struct ndp_peer *peer)
 		return;
 	oldest = list_first_entry(&nn->idle_peers, struct ndp_peer, idle);
 	ndp_peer_forget(nn, oldest);
-	/* When the bound was lowered it is more than one. */
+	/* After the limit was lowered there may be more than one too many. */
 	if (ndp_peers_are_many(nn))
 		mod_delayed_work(system_wq, &nn->peer_work, 0);
 }
@@ -303,7 +304,7 @@ static void ndp_peer_put(struct ndp_net *nn, struct ndp_peer *peer)
 {
 	if (refcount_dec_not_one(&peer->conns))
 		return;
-	/* Lookups take an idle peer under the lock alone. */
+	/* Lookups take an idle peer only under the lock. */
 	spin_lock_bh(&nn->peer_lock);
 	if (refcount_dec_and_test(&peer->conns))
 		ndp_peer_retire(nn, peer);
@@ -367,7 +368,7 @@ int ndp_peer_join(struct ndp_sock *np)
 }
 
 /**
- * ndp_peer_leave - a connection is forgotten
+ * ndp_peer_leave - give up a connection's peer
  * @np:		connection, or a socket that has none
  *
  * Context: nobody else sees @np, or its lock is held.
@@ -400,19 +401,19 @@ static noinline void ndp_peer_change(struct ndp_sock *np)
 	peer = ndp_peer_get(nn, &key);
 	if (!peer)
 		return;
-	/* Options look whether there is one, without the lock. */
+	/* Socket options test np->peer without the lock. */
 	WRITE_ONCE(np->peer, peer);
 	ndp_path_answers_forget(np);
 	ndp_peer_put(nn, old);
 }
 
 /**
- * ndp_peer_follow - the socket may be another user's now, or have another mark or device
+ * ndp_peer_follow - change the peer if the socket's user, mark or device has changed
  * @np:		connection
  *
- * Its routes are others then, as they are with TCP.  Without memory it keeps those that it
- * has until the next packet.  What becomes of packets that are on their way is scored for
- * the new peer; they are few, and both are the socket's.
+ * The socket's routes change then, as with TCP.  Without memory the connection keeps its
+ * peer until the next packet.  The outcome of packets in flight is scored for the new peer;
+ * they are few, and both peers stand for the same host.
  *
  * Context: np->lock held, softirqs off.
  */
@@ -422,18 +423,18 @@ void ndp_peer_follow(struct ndp_sock *np)
 		ndp_peer_change(np);
 }
 
-/* Peers that are looked at in one RCU read side section. */
+/* Peers that are visited in one RCU read side section. */
 #define NDP_PEER_BATCH		1024
 
 /**
- * ndp_peer_walk - visit the peers of a namespace, from where the walk is
- * @walk:	of ndp_net.peers; may be gone on with at any time later
- * @visit:	called with RCU read side; nonzero ends it for now, and the next call
+ * ndp_peer_walk - visit the peers of a namespace, from the current position of a walk
+ * @walk:	walk of ndp_net.peers; may be continued at any later time
+ * @visit:	called in the RCU read side; nonzero stops the walk, and the next call
  *		begins with the same peer
- * @arg:	its second argument
+ * @arg:	second argument of @visit
  *
- * When the table changes its size the walk begins anew, and when a peer goes away one may
- * be left out.
+ * When the table is resized the walk begins anew, and when a peer is removed another may
+ * be skipped.
  *
  * Context: process.
  */
@@ -464,7 +465,7 @@ int ndp_peer_net_init(struct ndp_net *nn)
 	return rhashtable_init(&nn->peers, &ndp_peers_params);
 }
 
-/* Return: there was an idle one. */
+/* Forget the peer that has been idle the longest.  Return: true if there was one. */
 static bool ndp_peer_forget_first(struct ndp_net *nn)
 {
 	struct ndp_peer *peer;
@@ -477,10 +478,10 @@ static bool ndp_peer_forget_first(struct ndp_net *nn)
 	return peer;
 }
 
-/* Idle peers hold routes, and these devices.  Context: no socket is left. */
+/* Forget idle peers: they hold routes, which hold devices.  Context: no socket is left. */
 void ndp_peer_net_pre_exit(struct ndp_net *nn)
 {
-	/* Softirqs come in between. */
+	/* One at a time, so that softirqs run in between. */
 	while (ndp_peer_forget_first(nn))
 		cond_resched();
 }

@@ -2,40 +2,39 @@
 /*
  * AF_NDP pull queues (NDP paper, section 3.2).
  *
- * Pulls that arrivals have earned (grant.c) are sent from one queue per receiving
- * device, paced so that the packets that they elicit arrive at the link's rate, whoever
- * sends them: each pull takes the time of the packet that it elicits, whose size trimmed
- * headers and senders tell.  Connections take
- * turns, one pull a turn; each untrimmed first-window packet counts as a turn taken
- * while others wait.  Pulls that a late timer owes make one turn: a PULL tells of all of
- * them, and packets that one sender gives together stand in no queue but its own.  A lone
- * sender's pull leaves at once when the pace allows, or half a packet's time before, and
- * then rides on the ACK.
+ * Pulls that arrivals have earned (grant.c) are sent from one queue per receiving device, paced
+ * so that the packets that they elicit arrive at the link's rate, whoever sends them: each pull
+ * takes the time of the packet that it elicits, whose size is known from trimmed headers and
+ * from what senders announce.  Connections take turns, one pull a turn; each untrimmed
+ * first-window packet counts as a turn taken while others wait.  Overdue pulls of a late timer
+ * are granted in one turn: one PULL announces them all, and the packets that one sender then
+ * sends together wait in no queue but its own.  A lone sender's pull leaves at once when the
+ * pace allows, or half a packet's time before, and is then carried by the ACK.
  *
- * Priorities (sections 2.3 and 5.1): connections are in classes, by NDP_PRIORITY or
- * SO_PRIORITY.  A class is served when no higher one waits; within a class all take
- * turns.  What is under way to a lower class is not called back: a sender that
- * becomes preferred waits for it, less than a round trip.  net.ndp.pull_low_share of
- * the namespace that has the device sets a part of the pulls aside for lower classes
- * that wait; they have it by turns.
+ * Priorities (sections 2.3 and 5.1): connections are in classes, by NDP_PRIORITY or SO_PRIORITY.
+ * A class is served when no higher one waits; within a class all take turns.  Pulls already sent
+ * to a lower class are not revoked: a sender that gains priority waits for their packets, less
+ * than a round trip.  net.ndp.pull_low_share of the namespace that has the device reserves a
+ * part of the pulls for lower classes that wait, which take turns at it.
  *
- * The rate is the link's (device.c).  Where more than a quarter of the pulled
- * packets come trimmed the link behind is slower than we think, or shared: the
- * rate falls by a tenth per round trip, and recovers by a hundredth.  Not while
- * first windows come in: it is they that fill the queue then, and an incast
- * would pay for its beginning with a slow middle.
+ * The rate is the link's (device.c).  Where more than a quarter of the pulled packets arrive
+ * trimmed, the link on their way is slower than assumed, or shared: the rate is lowered by a
+ * tenth per round trip, and raised again by a hundredth.  It is not lowered while first windows
+ * arrive: they fill the queue then, and an incast would continue at a low rate because of how it
+ * began.
  *
- * First windows that meet leave the queue of the port before us full, and pulls at the
- * link's pace would keep it so for ever: each packet would wait behind as many.  Once
- * they are over, and as many were trimmed as the queue holds, some pulls are left out,
- * which drains it and leaves the link busy.
+ * First windows that collide leave the queue of the switch port before this host full, and pulls
+ * at the link's pace would keep it full permanently: each packet would wait behind a full queue.
+ * Once the first windows are over, and as many of their packets were trimmed as the queue holds,
+ * some pulls are left out, which drains the queue and keeps the link busy.
  *
- * What no pull stands for takes the link's time too: headers, and pushed packets with which
- * all has arrived, as short messages.  It stands in that queue before what is pulled at the same
- * time, pulls at the link's pace would keep it there, and every message would add to it.  So
- * each pull pays for what of it arrived since the last one, at most a packet's time.
+ * Packets that were not pulled take link time too: headers, and pushed packets that complete all
+ * that was sent, as short messages do.  They are in the port's queue before packets that are
+ * pulled at the same time; pulls at the link's pace would keep this backlog there, and every
+ * message would add to it.  So each pull is charged for the unpulled bytes that arrived since
+ * the last pull, at most a packet's time.
  *
- * Loopback is not paced; the receive buffer bounds what is under way.
+ * Loopback is not paced; the receive buffer bounds what is in flight.
  *
  * Non-goals: which packets of one connection are pulled first.
  */
@@ -54,7 +53,7 @@
 /* Pulls to leave out so that a port's queue of NDP_SWITCH_LIMIT packets drains. */
 #define NDP_PULL_DRAIN		(NDP_SWITCH_LIMIT - 2)
 
-/* How many more DATA packets must come by other devices before a connection moves. */
+/* How many more DATA packets must arrive by other devices before a connection moves. */
 #define NDP_PULL_MOVE		64
 
 #define NDP_SHARE_FULL		1024
@@ -86,14 +85,14 @@ static void ndp_pullq_put(struct ndp_pullq *q)
 }
 
 /*
- * The rate that is set in the namespace that has the device: others that share the queue, as
- * containers do, must not set its pace.  Return: bits per second, 0 if none is set.
+ * The rate that is set in the namespace that has the device: other namespaces that share the
+ * queue, as containers do, must not set its pace.  Return: bits per second, 0 if none is set.
  */
 static u64 ndp_pullq_rate_set(const struct ndp_pullq *q)
 {
 	u64 rate = 0;
 
-	/* The device is there for a grace period after it was marked dead. */
+	/* The device exists for a grace period after the queue was marked dead. */
 	rcu_read_lock();
 	if (!READ_ONCE(q->dead))
 		rate = ndp_rate_set(ndp_pernet(dev_net(q->dev)));
@@ -120,14 +119,14 @@ u64 ndp_pull_rate(struct ndp_sock *np)
 
 /* Link time that a pull costs, in nanoseconds. */
 struct ndp_pull_cost {
-	u64	packet;		/* that it elicits */
-	u64	full;		/* of a full one */
+	u64	packet;		/* of the packet that it elicits */
+	u64	full;		/* of a full packet */
 	u64	mib;		/* of a mebibyte */
 };
 
 /*
- * Is the packet that came trimmed, of which there is one, not what the next pull elicits?
- * Before it goes what has not arrived at all: its header was dropped, or sent back.
+ * Will the next pull elicit another packet than the only one that came trimmed?  The sender first
+ * sends packets that have not arrived at all, whose headers were dropped or returned.
  */
 static bool ndp_pull_others_first(const struct ndp_sock *np)
 {
@@ -135,8 +134,8 @@ static bool ndp_pull_others_first(const struct ndp_sock *np)
 }
 
 /*
- * Payload of a packet of new data.  Those of a stream are full but for the last; of messages,
- * each of which ends in one that is not, the mean is taken.
+ * Payload of a packet of new data.  Packets of a stream are full except the last; each message
+ * ends in a packet that is not, so for messages the mean is taken.
  */
 static u32 ndp_pull_new_len(const struct ndp_sock *np)
 {
@@ -149,8 +148,8 @@ static u32 ndp_pull_new_len(const struct ndp_sock *np)
 }
 
 /*
- * Payload of the packet that the next pull elicits: senders give trimmed packets first,
- * the lowest first, and then new data.  What is not known is taken for full.
+ * Payload of the packet that the next pull elicits: senders send trimmed packets first, the lowest
+ * PSN first, and then new data.  A packet of unknown size is assumed to be full.
  */
 static u32 ndp_pull_len(const struct ndp_sock *np)
 {
@@ -176,7 +175,7 @@ static u64 ndp_pull_time(u64 mib, u32 bytes)
 	return bytes * mib >> 20;
 }
 
-/* Of the packet that the next pull elicits. */
+/* Link time of the packet that the next pull elicits. */
 static u64 ndp_pull_packet_time(const struct ndp_sock *np, u64 mib)
 {
 	return ndp_pull_time(mib, ndp_wire_overhead(np) + ndp_pull_len(np));
@@ -193,7 +192,7 @@ static struct ndp_pull_cost ndp_pull_cost(struct ndp_sock *np)
 	};
 }
 
-/* A pull elicits that packet. */
+/* A pull is granted: account for the packet that it elicits. */
 static void ndp_pull_elicit(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
@@ -238,10 +237,11 @@ static void ndp_pullq_add_tail(struct ndp_pullq *q, struct ndp_sock *np)
 }
 
 /*
- * A reader that is slower than the link keeps its buffer full: each packet that it takes
- * would be pulled for by a PULL of its own, and come alone.  Once the buffer was full, and
- * while the reader has half of it before him, room counts from an eighth on.  A part of a
- * packet may be read unseen: the reader has more than a packet beyond what he waits for.
+ * A reader that is slower than the link keeps its buffer full: each packet that it reads would be
+ * pulled by a PULL of its own, and arrive alone.  Once the buffer was full, and while at least
+ * half of it is unread, there is room only when an eighth of it is free.  Reading a part of a
+ * packet is not noticed here, so more than a packet must be unread beyond what the reader waits
+ * for.
  */
 static bool ndp_pull_has_room(struct ndp_sock *np)
 {
@@ -259,8 +259,8 @@ static bool ndp_pull_has_room(struct ndp_sock *np)
 }
 
 /*
- * After a refusal only the lowest missing packet is pulled, if it waits for that: it has
- * a slot of its own.  A peer that has to verify its address is not pulled from before.
+ * Is a pull to be granted?  After a refusal only for the lowest missing packet, if that waits for
+ * one: it has a slot of its own.  A peer that must verify its address gets no pull before that.
  */
 static bool ndp_pull_pending(struct ndp_sock *np)
 {
@@ -299,9 +299,9 @@ static void ndp_pullq_arm(struct ndp_pullq *q)
 }
 
 /*
- * Pulls that a late timer may send at once.  One that runs behind many packets of a softirq
- * must replace them all, or fewer are under way each time and the link waits for the timer;
- * what has just arrived whole found room on the way.  Context: q->lock held.
+ * Pulls that a late timer may send at once.  A timer that runs after a softirq with many packets
+ * must replace them all, or fewer are in flight each time and the link waits for the timer;
+ * packets that have just arrived whole found room on their way.  Context: q->lock held.
  */
 static u32 ndp_pullq_burst(const struct ndp_pullq *q)
 {
@@ -309,9 +309,10 @@ static u32 ndp_pullq_burst(const struct ndp_pullq *q)
 }
 
 /*
- * Charge one pull: the packet, and what arrived since the last one and no pull stands for:
- * headers are a hundredth of it where data goes both ways.  What arrived while the queue was
- * idle has passed.  A late timer may catch up, an idle queue may not.
+ * Charge one pull: the packet that it elicits, and unpulled bytes that arrived since the last pull
+ * (headers are a hundredth of a link's load where data flows both ways).  Those that arrived while
+ * the queue was idle are not charged: they delay nothing.  A late timer may catch up, an idle
+ * queue may not.
  */
 static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 			     u64 now, bool late)
@@ -329,7 +330,7 @@ static void ndp_pullq_charge(struct ndp_pullq *q, struct ndp_pull_cost cost,
 }
 
 /*
- * Is no connection waiting that would be served before this one, which may wait itself?
+ * Is no other connection waiting that would be served before this one?  This one may be queued.
  * Context: np->lock and q->lock held.
  */
 static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
@@ -347,11 +348,11 @@ static bool ndp_pullq_nobody_before(const struct ndp_pullq *q,
 }
 
 /*
- * Grant pulls at once while the pace allows it and nobody waits before this connection.  One
- * that waits for the timer, which is late, may catch up as the timer does.
+ * Grant pulls at once while the pace allows it and no connection waits before this one.  A
+ * connection that waits for a late timer may catch up as the timer does.
  *
  * Context: np->lock held; a pull is pending.
- * Return: one still is.
+ * Return: true if one still is.
  */
 static bool ndp_pull_at_once(struct ndp_sock *np)
 {
@@ -363,8 +364,8 @@ static bool ndp_pull_at_once(struct ndp_sock *np)
 
 	spin_lock(&q->lock);
 	/*
-	 * Half a packet early is better than a PULL packet of its own: the pull rides on
-	 * the ACK.
+	 * A pull that leaves half a packet early and rides on the ACK is better than a PULL packet
+	 * of its own.
 	 */
 	while (pending && !q->dead && q->next <= now + cost.full / 2 &&
 	       ndp_pullq_nobody_before(q, np)) {
@@ -411,7 +412,7 @@ void ndp_pull_reorder(struct ndp_sock *np)
 	    READ_ONCE(ps->class) == ndp_pull_class(np))
 		return;
 	spin_lock(&q->lock);
-	/* A connection that is being served is queued again, in its new class, after that. */
+	/* A connection that is being served is queued in its new class after its turn. */
 	if (ps->queued && !list_empty(&ps->node)) {
 		list_del(&ps->node);
 		ndp_pullq_add_tail(q, np);
@@ -458,14 +459,14 @@ void ndp_pull_request(struct ndp_sock *np)
 }
 
 /*
- * A sender that gave all it had pushes what comes next within the window that it knows.
- * Is there so much more room that it should know?  Twice as much, as TCP has it.
+ * A sender that has sent all it had pushes new data within the window that it knows.  Has the
+ * window grown so much that it should be advertised?  By a factor of two, as in TCP.
  */
 static bool ndp_window_opened(struct ndp_sock *np)
 {
 	u32 window;
 
-	/* Until it is told it counts on an initial window, and is told when that is refused. */
+	/* Until the first answer the sender assumes an initial window; a refusal corrects that. */
 	if (!ndp_pull(np)->told_any)
 		return false;
 	if (!np->rcv_last || np->rcv_fin || ndp_has_gap(np))
@@ -474,7 +475,7 @@ static bool ndp_window_opened(struct ndp_sock *np)
 	return window && window >= 2ULL * np->rcv_window;
 }
 
-/* Were pulls granted of which no ACK will tell behind this softirq (ack.c)? */
+/* Were pulls granted that no ACK at the end of this softirq will announce (ack.c)? */
 static bool ndp_pull_untold(const struct ndp_sock *np)
 {
 	const struct ndp_pull_state *ps = ndp_pull(np);
@@ -485,7 +486,7 @@ static bool ndp_pull_untold(const struct ndp_sock *np)
 /**
  * ndp_pull_more - there may be room that was not there before
  * @np:		connection
- * @room:	else there is none, but the peer is to hear how things stand
+ * @room:	if false there is none, but the peer is to be sent the current state
  *
  * Context: np->lock held, softirqs off.
  */
@@ -503,8 +504,8 @@ void ndp_pull_more(struct ndp_sock *np, bool room)
 }
 
 /*
- * The class whose turn it is: the first that waits, or another once those have a
- * right to a pull.  Context: q->lock held.
+ * The class whose turn it is: the first that waits, or a lower one if a pull is due to the lower
+ * classes.  Context: q->lock held.
  */
 static struct list_head *ndp_pullq_class(struct ndp_pullq *q, u32 low_share)
 {
@@ -527,9 +528,10 @@ static struct list_head *ndp_pullq_class(struct ndp_pullq *q, u32 low_share)
 }
 
 /*
- * Whose turn it is.  Those who had theirs are passed over, a few at a time.
+ * The connection whose turn it is.  Connections with turns taken in advance are skipped, a few at
+ * a time.
  * Context: q->lock held.
- * Return: a connection, or NULL if there is none or the timer shall come again.
+ * Return: a connection, or NULL if none waits or the timer must run again.
  */
 static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 {
@@ -551,7 +553,7 @@ static struct ndp_sock *ndp_pullq_turn(struct ndp_pullq *q, u32 low_share)
 
 /*
  * Charge a pull that the timer grants.
- * Return: the timer is late, and the next pull is due.
+ * Return: true if the timer is late, so that the next pull is due already.
  */
 static bool ndp_pullq_charge_timer(struct ndp_pullq *q, struct ndp_pull_cost cost,
 				   u64 now)
@@ -567,7 +569,7 @@ static bool ndp_pullq_charge_timer(struct ndp_pullq *q, struct ndp_pull_cost cos
 
 /*
  * Serve a connection whose turn it is.  Called with q->lock held and returns
- * with it held; it is dropped meanwhile, as np->lock comes first.
+ * with it held; the lock is dropped meanwhile, as np->lock comes first.
  */
 static void ndp_pullq_serve(struct ndp_pullq *q, struct ndp_sock *np, u64 now)
 	__must_hold(&q->lock)
@@ -673,8 +675,8 @@ static bool ndp_pull_has_device(const struct ndp_sock *np)
 }
 
 /*
- * DATA of a multihomed host's connection comes in by several devices.  It keeps the pull
- * queue of one until most of its DATA comes in by another: each move loses its place
+ * DATA of a multihomed host's connection arrives by several devices.  The connection keeps the
+ * pull queue of one until most of its DATA arrives by another: with each move it loses its place
  * among the waiting connections and its turns.
  */
 static bool ndp_pull_stays(struct ndp_sock *np, const struct net_device *dev)
@@ -707,7 +709,7 @@ static void ndp_pull_attach(struct ndp_sock *np, const struct net_device *dev)
 }
 
 /**
- * ndp_pull_device - note the device that DATA came in by
+ * ndp_pull_device - note the device that DATA arrived by
  * @np:		connection
  * @dev:	device
  *
@@ -737,19 +739,19 @@ void ndp_pull_forget_turns(struct ndp_sock *np)
 	spin_unlock(&q->lock);
 }
 
-/* A packet has arrived that no pull stands for. */
+/* Account for a packet that has arrived and was not pulled. */
 static void ndp_pull_unpulled(struct ndp_sock *np, u32 len)
 {
 	atomic_add(ndp_wire_overhead(np) + len, &ndp_pull(np)->q->unpulled);
 }
 
 /**
- * ndp_pull_message - all has arrived, with a packet that was pushed
+ * ndp_pull_message - a pushed packet has completed all that the peer has sent
  * @np:		connection
- * @len:	of its payload
+ * @len:	bytes of its payload
  *
- * Not charged while first windows meet: pulls must begin before the last of those has
- * arrived, or the link is idle after it.
+ * The packet is not charged while first windows collide: pulls must begin before the last
+ * packet of those has arrived, or the link is idle after it.
  *
  * Context: np->lock held.
  */
@@ -786,7 +788,7 @@ static void ndp_pullq_drain(struct ndp_pullq *q, struct ndp_pull_cost cost,
 	q->next = max(q->next, now) + NDP_PULL_DRAIN * cost.full;
 }
 
-/* Adapt the pull rate to what a round trip's arrivals say.  Context: q->lock held. */
+/* Adapt the pull rate to the arrivals of a round trip.  Context: q->lock held. */
 static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
 {
 	bool pushed = (q->pushed_in + q->pushed_in_prev) * 10 > q->pulled_in;
@@ -812,8 +814,8 @@ static void ndp_pullq_adapt_rate(struct ndp_pullq *q)
  * @pushed:	sent in a first window, not for a pull
  * @trimmed:	without its payload
  *
- * What comes for no pull, or of a peer whose address may be forged, says nothing of the rate of
- * pulls, which all connections of the device share.
+ * Packets that were not pulled, or are from a peer whose address may be spoofed, say nothing about
+ * the rate of pulls, which all connections of the device share.
  *
  * Context: np->lock held, softirqs off.
  */
@@ -849,7 +851,7 @@ out:
 }
 
 /**
- * ndp_pullq_stats - what there is to see of a device's pull queue
+ * ndp_pullq_stats - statistics of a device's pull queue
  * @dev:	device
  * @stats:	filled in
  *
@@ -864,7 +866,7 @@ bool ndp_pullq_stats(const struct net_device *dev, struct ndp_pullq_stats *stats
 		return false;
 	spin_lock_bh(&q->lock);
 	*stats = (struct ndp_pullq_stats) {
-		/* The table has one reference, and each connection. */
+		/* The table and each connection have one reference. */
 		.conns = refcount_read(&q->ref) - 1,
 		.waiting = q->waiting,
 		.share = q->share,
@@ -919,8 +921,8 @@ static struct ndp_sock *ndp_pullq_first_held(struct ndp_pullq *q)
 }
 
 /*
- * No lookup finds it any more and nothing is queued from here on; connections
- * that wait are let go and find their next device by their next packet.
+ * Remove a queue: no lookup finds it any more and nothing is queued from here on; waiting
+ * connections are detached and attach to another device with their next packet.
  */
 static void ndp_pullq_del(struct ndp_pullq *q)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, what all know of the pull transport.
+ * AF_NDP, the interface of the pull transport to other files.
  */
 #ifndef _NDP_PULL_H
 #define _NDP_PULL_H
@@ -9,14 +9,14 @@
 #include <net/ndp_transport.h>
 
 /**
- * struct ndp_pullq_stats - what there is to see of a pull queue, since its device is there
- * @conns:	connections that have received by the device
+ * struct ndp_pullq_stats - statistics of a pull queue, since its device was registered
+ * @conns:	connections that receive by the device
  * @waiting:	of them, those that wait for their turn
  * @share:	part of the link's rate in use, 1/1024
  * @pulls:	pulls granted
- * @pulled_in:	packets that came for one
+ * @pulled_in:	pulled packets that arrived
  * @trimmed_in:	of them, trimmed
- * @pushed_in:	packets of first windows that came
+ * @pushed_in:	packets of first windows that arrived
  */
 struct ndp_pullq_stats {
 	u32	conns;
@@ -31,7 +31,7 @@ struct ndp_pullq_stats {
 /* grant.c */
 extern const struct ndp_transport ndp_pull_transport;
 
-/* What is pulled at, of a link's rate and the part of it that is in use. */
+/* The pace of pulls at a link's rate of which @share, in 1/1024, is in use. */
 static inline u64 ndp_pull_pace(u64 rate, u32 share)
 {
 	return (rate >> 10) * share;

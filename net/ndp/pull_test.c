@@ -29,7 +29,7 @@ static struct ndp_pull_test *ndp_pull_test_new(struct kunit *test)
 	return t;
 }
 
-/* As ndp_pullq_serve() does with one that has more to be pulled. */
+/* Serve @n turns as ndp_pullq_serve() does, to connections that have more to be pulled. */
 static void ndp_pull_test_take(struct ndp_pull_test *t, int n, u32 low_share)
 {
 	struct ndp_sock *np;
@@ -57,7 +57,7 @@ static void ndp_pull_test_round_robin(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->turns[i], 20);
 }
 
-/* What a first window brought whole and what was pulled come to the same. */
+/* Untrimmed first-window packets plus pulls add up to the same for all connections. */
 static void ndp_pull_test_debt(struct kunit *test)
 {
 	static const u32 had[NDP_PULL_TEST_N] = { 7, 0, 3, 100, 0 };
@@ -73,7 +73,7 @@ static void ndp_pull_test_debt(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->turns[i] + had[i], 120);
 }
 
-/* Nobody else waits: then it costs nothing, and is forgotten. */
+/* While no other connection waits, turns taken cost nothing and are forgotten. */
 static void ndp_pull_test_alone(struct kunit *test)
 {
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
@@ -86,7 +86,7 @@ static void ndp_pull_test_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull(t->np[0])->turns_taken, 0);
 }
 
-/* However much is to be passed over, it is not done in one go. */
+/* The number of turns skipped in one run is bounded, however many were taken. */
 static void ndp_pull_test_bounded(struct kunit *test)
 {
 	struct ndp_pull_test *t = ndp_pull_test_new(test);
@@ -128,7 +128,7 @@ static void ndp_pull_test_strict(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->turns[0], 15);
 	KUNIT_EXPECT_EQ(test, t->turns[2], 15);
 	KUNIT_EXPECT_EQ(test, t->turns[3], 0);
-	/* In mid-flow. */
+	/* The priority changes in the middle of a flow. */
 	t->np[3]->priority = 7;
 	list_del(&ndp_pull(t->np[3])->node);
 	ndp_pullq_add_tail(&t->q, t->np[3]);
@@ -136,7 +136,7 @@ static void ndp_pull_test_strict(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->turns[3], 30);
 }
 
-/* Each lower class that waits has the same part of the share. */
+/* Each lower class that waits gets the same part of the low share. */
 static void ndp_pull_test_low_share(struct kunit *test)
 {
 	struct ndp_pull_test *t = ndp_pull_test_classes(test);
@@ -149,8 +149,8 @@ static void ndp_pull_test_low_share(struct kunit *test)
 }
 
 /*
- * Idle time is not saved up, a late timer makes up for a batch at most, or for as many as
- * have arrived.
+ * Idle time is not saved up; a late timer catches up by a batch at most, or by as many pulls as
+ * packets have arrived.
  */
 static void ndp_pull_test_pace(struct kunit *test)
 {
@@ -167,7 +167,7 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 1000300ULL);
 	ndp_pullq_charge(q, cost, 2000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 2000000ULL - (NDP_PULL_BATCH - 1) * 100 + 100);
-	/* As much time, when the next packet is a short one. */
+	/* The time to catch up is the same when the next packet is short. */
 	ndp_pullq_charge(q, less, 3000000, true);
 	KUNIT_EXPECT_EQ(test, q->next, 3000000ULL - (NDP_PULL_BATCH - 1) * 100 + 10);
 	q->arrived = 20;
@@ -181,7 +181,7 @@ static void ndp_pull_test_pace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->next, 100ULL);
 }
 
-/* Pulls that a timer grants at @now, whose first was due at 1000000. */
+/* Number of pulls that a timer grants at @now when the first was due at 1000000. */
 static u32 ndp_pull_test_burst(struct ndp_pullq *q, u64 now)
 {
 	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 1 << 20 };
@@ -194,8 +194,8 @@ static u32 ndp_pull_test_burst(struct ndp_pullq *q, u64 now)
 }
 
 /*
- * What a late timer owes goes to one connection, by one PULL, though others wait: a batch, or
- * as many as have arrived, but never more than the link has had time for.
+ * Overdue pulls of a late timer are granted to one connection, by one PULL, though others wait: a
+ * batch, or as many as packets have arrived, but never more than the link has had time for.
  */
 static void ndp_pull_test_late(struct kunit *test)
 {
@@ -210,7 +210,7 @@ static void ndp_pull_test_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull_test_burst(q, 1000450), 5);
 }
 
-/* What no pull stands for has its time on the link, but no more than a packet's in all. */
+/* Unpulled bytes are charged their time on the link, but at most a packet's time in all. */
 static void ndp_pull_test_unpulled(struct kunit *test)
 {
 	const struct ndp_pull_cost cost = { .packet = 100, .full = 100, .mib = 2 << 20 };
@@ -225,7 +225,7 @@ static void ndp_pull_test_unpulled(struct kunit *test)
 	atomic_set(&q->unpulled, 100000);
 	ndp_pullq_charge(q, cost, 1000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 1000314ULL);
-	/* What came while nothing was pulled has passed, however much it was. */
+	/* Bytes that arrived while nothing was pulled are not charged, however many they are. */
 	atomic_set(&q->unpulled, -7);
 	ndp_pullq_charge(q, cost, 2000000, false);
 	KUNIT_EXPECT_EQ(test, q->next, 2000100ULL);
@@ -261,7 +261,7 @@ static void ndp_pull_test_sizes(struct kunit *test)
 	ps->trimmed = 3;
 	ps->trimmed_bytes = 1800;
 	ndp_pull_test_sizes_are(test, np, messages, ARRAY_SIZE(messages));
-	/* The last came trimmed, and of four others no header came. */
+	/* The last packet came trimmed, and no header of four others has arrived. */
 	np->rcv_last = true;
 	np->rcv_max = 4;
 	ps->trimmed = 1;
@@ -269,7 +269,7 @@ static void ndp_pull_test_sizes(struct kunit *test)
 	ndp_pull_test_sizes_are(test, np, dropped, ARRAY_SIZE(dropped));
 	np->promised = 4;
 	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 1000);
-	/* New data of messages; of a stream it is full. */
+	/* New data: packets of a stream are full, those of messages have the mean size. */
 	ps->trimmed = 0;
 	ps->behind = 100000;
 	ps->mean16 = 8000 << 4;
@@ -278,7 +278,7 @@ static void ndp_pull_test_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_pull_len(np), 8000);
 }
 
-/* Headers that come for no pull, or under a forged address, do not slow the device's pulls. */
+/* Headers that were not pulled, or have a spoofed source, do not slow the device's pulls. */
 static void ndp_pull_test_feedback(struct kunit *test)
 {
 	struct ndp_pull_test *t = ndp_pull_test_new(test);

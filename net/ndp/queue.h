@@ -7,7 +7,7 @@
 
 #include "sock.h"
 
-/* Is it a socket of messages, SOCK_SEQPACKET? */
+/* Is this a socket of messages, SOCK_SEQPACKET? */
 static inline bool ndp_has_messages(const struct ndp_sock *np)
 {
 	return np->inet.sk.sk_type == SOCK_SEQPACKET;
@@ -21,53 +21,53 @@ static inline u32 ndp_outer_len(const struct ndp_sock *np)
 					sizeof(struct ipv6hdr));
 }
 
-/* First windows that wait for accept(), per listener, bytes. */
+/* Limit on the memory of first windows that wait for accept(), per listener, bytes. */
 #define NDP_UNACCEPTED_MAX	(4 << 20)
 
 /* What the send queue knows of a numbered packet, in skb->cb. */
 enum ndp_tx_state {
 	NDP_TX_FLIGHT,		/* sent, no answer yet; on ndp_sock.flight */
 	NDP_TX_NACKED,		/* waits for a pull; on .rtx */
-	NDP_TX_LOST,		/* may leave without one; on .lost */
+	NDP_TX_LOST,		/* may leave without a pull; on .lost */
 };
 
 struct ndp_tx_cb {
 	struct list_head	list;
-	u64			sent_at;	/* if @local_drop: when it is tried again */
+	u64			sent_at;	/* if @local_drop: time of the retry */
 	u32			psn;
 	u32			tx_seq;
 	__be32			crc;		/* 0: not computed yet (xmit.c) */
-	u16			path;		/* number of that it took last */
-	u8			suspect;	/* index of that before, if @suspected */
+	u16			path;		/* number of the path that it took last */
+	u8			suspect;	/* path index of the @suspected transmission */
 	u8			flags;		/* NDP_F_LAST, _EOM, _BOM, _SYNC as first sent */
-	u8			suspected : 1,	/* that had no answer (score.c) */
-				suspect_gen : 1, /* the last bit of that path's generation */
+	u8			suspected : 1,	/* a transmission had no answer (score.c) */
+				suspect_gen : 1, /* last bit of the generation of path @suspect */
 				rtx_again : 1,	/* sent more than twice */
-				asked : 1;	/* an answer is wanted, where not each has one */
-	u8			bounces : 4,	/* returns by switches in a row */
-				bounced : 1,	/* the last transmission too */
-				timed_out : 1,	/* in silence, or probed then */
-				lost : 1,	/* taken for it, and no NACK came since */
-				by_order : 1;	/* once found so by order.c */
+				asked : 1;	/* an answer is requested (transports with @asks) */
+	u8			bounces : 4,	/* times in a row that a switch returned it */
+				bounced : 1,	/* once too often: waits for its timeout */
+				timed_out : 1,	/* timed out, or sent as a tail probe */
+				lost : 1,	/* declared lost, and not NACKed since */
+				by_order : 1;	/* was declared lost by order.c */
 	u8			state : 2,
 				fin : 1,
 				rtx : 1,	/* sent more than once */
 				pulled : 1,	/* a pull was spent on it */
-				local_drop : 1,	/* own qdisc refused it */
-				limited : 1,	/* went in fragments, to be sure */
-				refused : 1;	/* until a cookie is shown */
-	u32			first_at;	/* first sent, ndp_rtt_clock() */
+				local_drop : 1,	/* this host could not send it */
+				limited : 1,	/* sent with the limit NDP_MTU_SAFE (mtu.c) */
+				refused : 1;	/* by the peer, until a cookie is shown */
+	u32			first_at;	/* time of first transmission, ndp_rtt_clock() */
 };
 
-/* Time as a packet remembers it, in units of 1024 ns, modulo 2^32. */
+/* Time stamp kept in a packet, in units of 1024 ns, modulo 2^32. */
 static inline u32 ndp_rtt_clock(u64 ns)
 {
 	return ns >> 10;
 }
 
 /*
- * An empty packet for the send queue.  Headers are those of a transmission, which is a clone
- * and has the room before the payload to itself (as in TCP).
+ * An empty packet for the send queue.  Headers are added to the clone that is transmitted, which
+ * has the room before the payload to itself (as in TCP).
  */
 static inline struct sk_buff *ndp_tx_alloc(gfp_t gfp)
 {
@@ -86,14 +86,14 @@ static inline struct ndp_tx_cb *ndp_tx_cb(const struct sk_buff *skb)
 	return (struct ndp_tx_cb *)skb->cb;
 }
 
-/* And the receive queue; @off is how much of the skb has been read. */
+/* What the receive queue knows of a packet; @off is how much of the skb has been read. */
 struct ndp_rx_cb {
 	u32			psn;
 	u32			off;
 	bool			fin;
-	bool			eom;		/* a message ends with it */
-	bool			bom;		/* and begins; not told by NDP's transport */
-	bool			sync;		/* and is for behind all before it */
+	bool			eom;		/* last packet of a message */
+	bool			bom;		/* first packet of one; 0 if ndp_has_later() */
+	bool			sync;		/* first packet of a synchronised message */
 };
 
 static inline struct ndp_rx_cb *ndp_rx_cb(const struct sk_buff *skb)
@@ -110,7 +110,7 @@ static inline void ndp_mem_add(struct sock *sk, int n)
 	percpu_counter_add_batch(&ndp_sk(sk)->nn->mem, n, NDP_MEM_BATCH);
 }
 
-/* Has the namespace as much as it may? */
+/* Has the namespace reached its limit of memory for queued packets? */
 static inline bool ndp_mem_full(const struct sock *sk)
 {
 	struct ndp_net *nn = ndp_sk(sk)->nn;
@@ -120,13 +120,13 @@ static inline bool ndp_mem_full(const struct sock *sk)
 	       __percpu_counter_compare(&nn->mem, max, NDP_MEM_BATCH) >= 0;
 }
 
-/* Has the peer not shown yet that it is where it says?  Context: np->lock held. */
+/* Is the peer's address still unverified?  Context: np->lock held. */
 static inline bool ndp_is_unverified(const struct ndp_sock *np)
 {
 	return unlikely(np->unverified_at);
 }
 
-/* Have all AF_NDP sockets of the machine more than they should? */
+/* Do all AF_NDP sockets of the machine together use more memory than they should? */
 static inline bool ndp_mem_pressure(const struct sock *sk)
 {
 	return READ_ONCE(*sk->sk_prot->memory_pressure);
@@ -162,14 +162,14 @@ static inline bool ndp_starved(const struct ndp_sock *np)
 	return !np->promised && !ndp_inq(np);
 }
 
-/* Do those that nobody has accepted hold all that they may?  Context: np->lock held. */
+/* Do unaccepted connections hold all the memory that they may?  Context: np->lock held. */
 static inline bool ndp_listener_full(const struct ndp_sock *np, u32 truesize)
 {
 	return np->listener && (u32)atomic_read(&ndp_sk(np->listener)->unaccepted) +
 			       truesize > NDP_UNACCEPTED_MAX;
 }
 
-/* Is a packet missing below one that was heard of?  Once @irs_known; np->lock held. */
+/* Is a packet missing below the highest PSN heard of?  Once @irs_known; np->lock held. */
 static inline bool ndp_has_gap(const struct ndp_sock *np)
 {
 	return np->rcv_nxt != np->rcv_max + 1;
@@ -181,7 +181,7 @@ static inline u32 ndp_missing(const struct ndp_sock *np)
 	return np->rcv_max + 1 - np->rcv_nxt - np->ooo_len;
 }
 
-/* The packet that has been longest on one of the lists, or NULL. */
+/* The first packet of one of the lists, or NULL. */
 static inline struct sk_buff *ndp_tx_first(const struct list_head *list)
 {
 	if (list_empty(list))
@@ -198,7 +198,7 @@ static inline bool ndp_tx_still_local(const struct ndp_sock *np,
 	       (s32)(cb->tx_seq - atomic_read(&np->tx_departed)) >= 0;
 }
 
-/* What is in the receive buffer, and what was pulled and will be.  Any context. */
+/* Memory of the packets in the receive buffer, and of those pulled that will be.  Any context. */
 static inline s64 ndp_rmem_used(const struct ndp_sock *np)
 {
 	return atomic_read(&np->inet.sk.sk_rmem_alloc) +

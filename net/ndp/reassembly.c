@@ -2,22 +2,22 @@
 /*
  * AF_NDP reassembly: from packets in any order to what the application reads.
  *
- * Packets arrive in any order (NDP paper, section 3.2.1).  What is in order goes to
- * the receive queue, what lies beyond a gap waits in a tree by PSN, but for whole messages
- * that may overtake others (overtake.c).
+ * Packets arrive in any order (NDP paper, section 3.2.1).  In-order packets go to the receive
+ * queue; packets beyond a gap wait in a tree sorted by PSN, except whole messages that may
+ * overtake others (overtake.c).
  *
- * Non-goals: which packets are taken (data.c), memory (room.c).
+ * Non-goals: which packets are accepted (data.c), memory (room.c).
  */
 #include "queue.h"
 
 /**
- * ndp_learn_irs - learn the peer's first PSN, from the first packet that comes
+ * ndp_learn_irs - learn the peer's first PSN, from the first packet that arrives
  * @np:		connection
- * @irs:	first PSN, as this packet has it, modulo 2^24 but for a connection's first
- *		packets
+ * @irs:	first PSN as computed from this packet: exact in a connection's first packets,
+ *		later modulo 2^24
  *
  * Context: np->lock held.
- * Return: this packet agrees with the first.
+ * Return: whether this packet agrees with the first.
  */
 bool ndp_learn_irs(struct ndp_sock *np, u32 irs)
 {
@@ -75,8 +75,8 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 	np->rcv_nxt++;
 	if (ndp_rx_cb(skb)->fin) {
 		/*
-		 * Not SOCK_DONE: the word of that flag is written by
-		 * setsockopt() as well, which does not have this lock.
+		 * SOCK_DONE is not used: setsockopt() writes the same word of flags without
+		 * holding this lock.
 		 */
 		WRITE_ONCE(np->rcv_fin, true);
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
@@ -94,7 +94,7 @@ static void ndp_rcv_in_order(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_conn_purge_ooo - forget what has arrived beyond a gap
+ * ndp_conn_purge_ooo - free the packets that have arrived beyond a gap
  * @np:		connection
  *
  * Context: np->lock held.
@@ -115,7 +115,7 @@ void ndp_conn_purge_ooo(struct ndp_sock *np)
 }
 
 /**
- * ndp_conn_purge_read - free what the application has not read
+ * ndp_conn_purge_read - free the packets that the application has not read
  * @np:		connection
  *
  * Context: np->lock held.
@@ -133,7 +133,7 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 	np->rcv_msgs = 0;
 }
 
-/* Nothing follows a FIN: what came behind it is no part of the stream. */
+/* A FIN ends the stream: packets with a PSN beyond it are discarded. */
 static void ndp_rcv_end(struct ndp_sock *np)
 {
 	ndp_conn_purge_ooo(np);
@@ -151,7 +151,7 @@ static void ndp_rcv_end(struct ndp_sock *np)
  */
 void ndp_rcv_queue(struct ndp_sock *np, struct sk_buff *skb)
 {
-	/* The reader has been told, and is told again when this softirq has taken all in. */
+	/* The reader was woken already; the tasklet wakes it again at the end of this softirq. */
 	bool later = test_bit(0, &np->tasklet_queued) && ndp_readable(np);
 	struct sock *sk = ndp_to_sk(np);
 	struct rb_node *node;

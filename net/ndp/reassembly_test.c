@@ -24,7 +24,7 @@ static void ndp_ooo_test_empty(struct ndp_sock *np)
 	}
 }
 
-/* Across the wrap and in any order of arrival, first to last is by number. */
+/* Whatever the order of arrival, the tree is sorted by PSN, also across the wrap. */
 static void ndp_ooo_test_order(struct kunit *test)
 {
 	static const int order[] = { 7, 1, 9, 3, 2, 8, 12, 5 };

@@ -2,14 +2,13 @@
 /*
  * Lengths of packets that foreign hardware has trimmed.
  *
- * A switch that cuts packets without knowing NDP (NDP paper, section 2.4, leaves the
- * format to it) may leave the lengths in the IP and UDP headers as they were, and IP drops
- * what is shorter than it says.  On devices where the operator asks for it, a hook at
- * netfilter's ingress makes them good before IP looks.
+ * A switch that trims packets without knowing NDP (the NDP paper, section 2.4, leaves the format
+ * to the switch) may leave the lengths in the IP and UDP headers unchanged, and IP drops a packet
+ * that is shorter than its length field.  On devices for which the operator enables it, a
+ * netfilter ingress hook corrects the lengths before IP checks them.
  *
- * Only what is on its way to NDP's UDP port, has all of NDP's header and is cut is
- * touched.  The IP header's checksum is corrected and not made anew, so that a damaged
- * header stays one.
+ * Only packets to NDP's UDP port that have the whole NDP header and are cut are changed.  The IP
+ * header checksum is updated incrementally, so that a damaged header still fails its check.
  *
  * Non-goals: fragments, IPv6 extension headers; packets for other protocols.
  */
@@ -25,12 +24,12 @@ struct ndp_repair {
 	struct rcu_head		rcu;
 };
 
-/* Under RTNL. */
+/* Protected by RTNL. */
 static LIST_HEAD(ndp_repairs);
 
 /*
- * The UDP header behind @ip_len bytes, if it is that of a cut NDP packet of @len bytes in
- * all, made writable; pointers into @skb are void then.
+ * Return: the UDP header at offset @ip_len, made writable, if it is that of a trimmed NDP packet
+ * of @len bytes; else NULL.  Pointers into @skb are invalid afterwards.
  */
 static struct udphdr *ndp_repair_udp(struct net *net, struct sk_buff *skb,
 				     unsigned int ip_len, unsigned int len)
@@ -124,7 +123,7 @@ static struct ndp_repair *ndp_repair_find(const struct net_device *dev)
  * @dev:	device
  *
  * Context: RTNL.
- * Return: yes.
+ * Return: true if so.
  */
 bool ndp_repair_on(const struct net_device *dev)
 {
@@ -136,7 +135,7 @@ bool ndp_repair_on(const struct net_device *dev)
  * @dev:	device
  *
  * Context: process, RTNL.
- * Return: 0, -EEXIST, -ENOMEM, and what netfilter says.
+ * Return: 0, -EEXIST, -ENOMEM, or an error of netfilter.
  */
 int ndp_repair_add(struct net_device *dev)
 {
@@ -162,7 +161,7 @@ int ndp_repair_add(struct net_device *dev)
 }
 
 /**
- * ndp_repair_del - no longer
+ * ndp_repair_del - stop repairing the lengths of what a device receives
  * @dev:	device
  *
  * Context: process, RTNL.
@@ -199,7 +198,7 @@ int __init ndp_repair_init(void)
 
 void ndp_repair_exit(void)
 {
-	/* Replays NETDEV_UNREGISTER for all devices; then no hook runs any more. */
+	/* This replays NETDEV_UNREGISTER for all devices, which removes all hooks. */
 	unregister_netdevice_notifier(&ndp_repair_nb);
 	synchronize_net();
 }

@@ -2,16 +2,16 @@
 /*
  * AF_NDP answers to packets that belong to no connection.
  *
- * They are made from the packet alone and never larger than it: a RST for whoever sends on
- * a connection that is gone, a COOKIE for an opening that has to prove its sender's
- * address (cookie.c), an ACK or PULL in the name of a tombstone (timewait.c; NDP paper,
- * section 3.2.2).  RSTs to strangers are limited in rate.
+ * An answer is built from the received packet alone and is never larger than it: a RST to a
+ * sender whose connection is gone, a COOKIE for an opening that has to prove its sender's address
+ * (cookie.c), an ACK or PULL on behalf of a tombstone (timewait.c; NDP paper, section 3.2.2).
+ * RSTs are limited in rate.
  *
  * Non-goals: packets of connections (xmit.c).
  */
 #include "ip.h"
 
-/* RSTs to strangers that may go at once. */
+/* Burst of RSTs that net.ndp.rst_rate allows, as the time (ns) that they take at that rate. */
 #define NDP_RST_BURST		(100 * NDP_MSEC)
 
 /**
@@ -19,10 +19,10 @@
  * @net:	namespace
  * @skb:	packet, transport header at UDP, NDP header behind
  * @type:	NDP_RST, NDP_ACK, NDP_PULL or NDP_COOKIE
- * @flags:	of the answer
- * @cookie:	of NDP_COOKIE; of NDP_RST the reason, as upper half; else 0
+ * @flags:	flags of the answer
+ * @cookie:	NDP_COOKIE: the cookie; NDP_RST: the reason, in the upper half; else 0
  *
- * Never larger than what it answers.
+ * The answer is never larger than @skb.
  *
  * Context: softirq.
  */
@@ -73,7 +73,7 @@ void ndp_send_reply(struct net *net, const struct sk_buff *skb,
 	ndp_ip_send(net, NULL, out, &flow, NDP_DSCP_CONTROL);
 }
 
-/* Does the rate limit allow another RST to a stranger? */
+/* Does the rate limit allow another RST to a sender that has no connection here? */
 static bool ndp_rst_due(struct ndp_net *nn)
 {
 	int rate = READ_ONCE(nn->rst_rate);
@@ -91,12 +91,12 @@ static bool ndp_rst_due(struct ndp_net *nn)
 }
 
 /**
- * ndp_refuse - tell a stranger that there is nothing for its packet
+ * ndp_refuse - refuse a packet for which there is no connection
  * @net:	namespace
  * @skb:	packet, transport header at UDP, NDP header behind
  * @reason:	why
  *
- * By a RST, but no more of them than net.ndp.rst_rate says.
+ * A RST is sent, unless the limit net.ndp.rst_rate is reached.
  *
  * Context: softirq.
  */

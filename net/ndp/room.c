@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP receive memory: what packets weigh, and how much room is left.
+ * AF_NDP receive memory: how packets are charged, and how much room is left.
  *
- * A connection's room is its receive buffer less what is queued in it and what was
- * promised to packets under way; the namespace's memory and, before accept(), the
- * listener's bound it as well.  The lowest missing packet has a slot of its own, however
- * little room there is, so that packets beyond a gap cannot lock it out (NDP paper,
- * section 3.2, says nothing of receive buffers).
+ * A connection's room is its receive buffer less what is queued in it and what was promised to
+ * packets in flight; the limits of the namespace's memory and, before accept(), of the listener
+ * apply as well.  The lowest missing packet has a slot of its own, however little room there is,
+ * so that packets beyond a gap cannot lock it out (the NDP paper, section 3.2, does not discuss
+ * receive buffers).
  *
- * Non-goals: the queues themselves (reassembly.c), who may send into the room (grant.c).
+ * Non-goals: the queues themselves (reassembly.c), granting the room to the sender (grant.c).
  */
 #include "queue.h"
 
 /**
- * ndp_rmem_charge - a packet is about to be queued
+ * ndp_rmem_charge - charge a packet that is about to be queued
  * @np:		connection
  * @skb:	packet
  *
  * Context: np->lock held.
- * Return: there was memory for it, and it is charged.
+ * Return: true if there was memory for the packet and it is charged.
  */
 bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
 {
@@ -37,9 +37,9 @@ bool ndp_rmem_charge(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_rmem_uncharge - received packets were consumed
+ * ndp_rmem_uncharge - uncharge received packets that were consumed
  * @np:		connection
- * @truesize:	what they weigh
+ * @truesize:	their total truesize
  *
  * Context: np->lock held.
  */
@@ -79,9 +79,8 @@ bool ndp_room(const struct ndp_sock *np)
  * @skb:	packet
  * @psn:	its PSN
  *
- * The lowest missing PSN has a slot of its own, also when packets behind it, or other
- * sockets of the namespace, have all the memory: a reader who has nothing to read frees
- * nothing.
+ * The lowest missing PSN has a slot of its own, even when packets beyond it, or other sockets of
+ * the namespace, hold all the memory: a reader that has nothing to read frees no memory.
  *
  * Context: np->lock held.
  */
@@ -100,7 +99,7 @@ bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
 		return false;
 	if (psn == np->rcv_nxt)
 		return used <= limit;
-	/* What is beyond a gap nobody reads, and whose address is forged never fills it. */
+	/* Packets beyond a gap cannot be read, and spoofed senders never fill the gap. */
 	if (ndp_is_unverified(np) && ndp_mem_pressure(sk))
 		return false;
 	return used + (int)skb->truesize <= limit;
@@ -110,8 +109,8 @@ bool ndp_room_for(const struct ndp_sock *np, const struct sk_buff *skb,
  * ndp_window - room to advertise
  * @np:		connection
  *
- * Whole packets of the largest size seen, less those already pulled; one, however
- * little there is, if the reader has nothing, as ndp_room() has it.
+ * The room is counted in packets of the largest size seen, less those already pulled.  It is at
+ * least one packet if the reader has nothing to read, as in ndp_room().
  *
  * Context: np->lock held.
  * Return: bytes.
@@ -136,11 +135,11 @@ u32 ndp_window(struct ndp_sock *np)
 }
 
 /**
- * ndp_window_stamp - an answer tells of the room
+ * ndp_window_stamp - put the cumulative PSN into an answer, and remember what it advertises
  * @np:		connection whose transport has no credit of its own (window.c)
- * @nh:		its header
+ * @nh:		header of the answer
  *
- * If it is the newest, as the peer will see it, its window is the one that the peer knows.
+ * If the peer will take this answer for the newest, its window is the one that the peer knows.
  *
  * Context: np->lock held.
  */
@@ -158,10 +157,11 @@ void ndp_window_stamp(struct ndp_sock *np, struct ndphdr *nh)
 }
 
 /**
- * ndp_msg_readable - may a reader have something?
+ * ndp_msg_readable - is there a message, or a part of one, that a reader may have?
  * @np:		connection
  *
- * A whole message; or a part, if that was asked for, or if the peer waits for room.
+ * A part is enough if the application asked for parts (NDP_PARTIAL), or if the peer waits for
+ * room.
  *
  * Context: any; without np->lock, an estimate.
  */
@@ -181,7 +181,7 @@ bool ndp_msg_readable(const struct ndp_sock *np)
  * ndp_readable - is there enough to wake a reader for?
  * @np:		connection
  *
- * SO_RCVLOWAT bytes, or as many as there is room for; a message.
+ * Of a stream SO_RCVLOWAT bytes, or as many as there is room for; else a message.
  *
  * Context: any.
  */

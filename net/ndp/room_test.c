@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: whose packets find room when memory is short.
+ * KUnit: which packets are accepted when memory is short.
  */
 #include "conn_test.h"
 #include "room.c"
 
-/* What is beyond a gap, and came under an address that may be forged, gives way. */
+/* Under pressure, packets beyond a gap are refused if the peer is unverified. */
 static void ndp_room_test_pressure(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, 100);

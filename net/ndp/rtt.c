@@ -2,27 +2,27 @@
 /*
  * AF_NDP round-trip times and the retransmission timeout.
  *
- * With trimming a packet is hardly ever lost without a word, so a timeout may
- * be short (NDP paper, section 3.2): srtt + 4 rttvar, but never less than 1 ms
- * nor than the queueing that a round trip may meet: a few samples of an idle
- * path would make every queue look like a loss.  With packets of 9000 bytes at
- * 10 Gb/s that is 1.7 ms; the paper's 1 ms does not see a full header queue.
+ * With trimming a packet is hardly ever lost silently, so a timeout may be short (NDP paper,
+ * section 3.2): srtt + 4 rttvar, but never less than 1 ms nor than the queueing delay that a
+ * round trip may meet: after a few samples of an idle path every queue would look like a loss.
+ * With packets of 9000 bytes at 10 Gb/s that delay is 1.7 ms; the paper's 1 ms does not allow for
+ * a full header queue.
  *
- * Answers tell which transmission they are to (RTX).  That to the first gives a sample
- * even when the packet was sent again meanwhile: too short a timeout is found out by the
- * first answer, and does not keep itself alive by leaving no packet to take samples of
- * (as with Karn's rule alone; compare Eifel, RFC 3522).  For a second after that no timeout is
- * shorter than one and a half of what that answer took: the smoothed time follows too slowly while
- * the processors are the limit, and a host that stands still for milliseconds now and then does so
- * more seldom than the estimate remembers.
+ * An answer says whether it is to the first transmission or to a later one (RTX).  An answer to
+ * the first gives a sample even when the packet was retransmitted meanwhile: too short a timeout
+ * is detected by the first answer, and does not keep itself alive by leaving no packet to take
+ * samples of (as with Karn's rule alone; compare Eifel, RFC 3522).  For a second after that no
+ * timeout is shorter than one and a half times the RTT of that answer: the smoothed RTT adapts
+ * too slowly while the processors are the bottleneck, and a host that stalls for milliseconds now
+ * and then does so less often than the estimate remembers.
  *
- * The estimate is the peer's: all connections to it add their samples, and a fresh one
- * begins with it (RFC 9040).  The floor and the backoff are a connection's own.
+ * The estimate belongs to the peer: all connections to it add their samples, and a new one begins
+ * with it (RFC 9040).  The floor and the backoff belong to each connection.
  */
 #include "conn.h"
 #include "device.h"
 
-/* A host that stood still for longer says nothing about the network. */
+/* Upper bound of an RTT sample: longer ones are due to a stalled host, not to the network. */
 #define NDP_RTT_MAX		(1000 * NDP_MSEC)
 
 /* Headers that a switch serves per data packet. */
@@ -31,14 +31,14 @@
 #define NDP_SWITCH_HOPS		6
 
 /**
- * ndp_rto_init - least timeout
+ * ndp_rto_init - set the least timeout
  * @np:		connection with a peer and mss
- * @rate:	of its link, bit/s
+ * @rate:	rate of its link, bit/s
  *
- * The queueing of a full fabric: twice six hops whose data queue is full, and
- * once a full header queue, at the receiver's link after an incast.  That one
- * holds as many bytes as the data queue (section 3.1) and takes long to drain,
- * because a data packet goes after every ten headers.  Or 1 ms.
+ * The least timeout is the queueing delay of a full fabric, but at least 1 ms: twice six hops
+ * whose data queue is full, and once a full header queue, at the receiver's link after an incast.
+ * The header queue holds as many bytes as the data queue (section 3.1) and takes long to drain,
+ * because a data packet is sent after every ten headers.
  */
 void ndp_rto_init(struct ndp_sock *np, u64 rate)
 {
@@ -56,7 +56,7 @@ void ndp_rto_init(struct ndp_sock *np, u64 rate)
 }
 
 /*
- * A round trip of a first transmission, from leaving the host to the answer.
+ * Take a sample: the RTT of a first transmission, from leaving the host to the answer.
  * Context: peer->lock held.
  */
 static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
@@ -71,7 +71,10 @@ static void ndp_rtt_sample(struct ndp_peer *peer, u64 rtt_ns, bool spurious)
 		rttvar = (3 * rttvar + dev) / 4;
 		srtt = (7 * srtt + rtt_ns) / 8;
 	}
-	/* A peer that stood still is no reason to wait for long when packets are lost. */
+	/*
+	 * Bounded, so that one stall of a peer does not delay the recovery of lost packets for
+	 * long.
+	 */
 	if (spurious)
 		ndp_keep(&peer->rto_kept, min(rtt_ns + rtt_ns / 2, NDP_RTO_MAX / 2));
 	WRITE_ONCE(peer->srtt_ns, srtt);
@@ -94,7 +97,7 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
 		ndp_order_wrong(np, cb);
 	else if (cb->rtx)
 		NDP_CONN_INC(np, SPURIOUS);
-	/* The host's qdisc may have let it go before its time of departure. */
+	/* The host's qdisc may have sent the packet before its departure time. */
 	if (rtt < 0)
 		return;
 	spin_lock(&np->peer->lock);
@@ -108,7 +111,8 @@ void ndp_rtt_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb)
  * @np:		connection
  * @now:	ktime_get_ns()
  *
- * Once per timeout: packets of one round time out one by one where each has its own.
+ * At most once per timeout: where each packet has a timeout of its own, the packets of one round
+ * time out one by one.
  *
  * Context: np->lock held.
  */
@@ -121,7 +125,7 @@ void ndp_rto_back_off(struct ndp_sock *np, u64 now)
 }
 
 /**
- * ndp_rtt - what options of a socket tell of round trips
+ * ndp_rtt - the round-trip times that socket options report
  * @np:		socket, with a connection or without
  *
  * Context: np->lock held.

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include "rtt.c"
 
-/* One that is not told of the order of answers. */
+/* A transport without @overtaken: losses are not found by the order of answers. */
 static const struct ndp_transport ndp_rto_test_transport;
 
 static struct ndp_sock *ndp_rto_test_sock(struct kunit *test)
@@ -33,7 +33,7 @@ static void ndp_rto_test_floor(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
 }
 
-/* srtt + 4 rttvar; the first sample's half is its variation. */
+/* The RTO is srtt + 4 rttvar; the initial rttvar is half of the first sample. */
 static void ndp_rto_test_estimate(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
@@ -49,7 +49,7 @@ static void ndp_rto_test_estimate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 19 * NDP_MSEC);
 }
 
-/* A timeout that was too short is longer for a while, also when the estimate forgets. */
+/* After a spurious timeout the RTO stays longer for a while, even when the estimate has decayed. */
 static void ndp_rto_test_spurious(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
@@ -62,12 +62,12 @@ static void ndp_rto_test_spurious(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 30 * NDP_MSEC);
 	np->peer->rto_kept.until = jiffies;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MIN);
-	/* Not for long by what a peer brings that stood still for a second */
+	/* The sample of a peer that stalled for a second is bounded. */
 	ndp_rtt_sample(np->peer, 1000 * NDP_MSEC, true);
 	KUNIT_EXPECT_EQ(test, ndp_kept(&np->peer->rto_kept), NDP_RTO_MAX / 2);
 }
 
-/* From the first transmission on. */
+/* The RTT is measured from the first transmission on. */
 static void ndp_rto_test_answer(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);
@@ -89,12 +89,12 @@ static void ndp_rto_test_backoff(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 8 * NDP_RTO_MIN);
 	np->backoff = 200;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), NDP_RTO_MAX);
-	/* An estimate beyond the bound counts as it is. */
+	/* An estimate beyond the bound is used unchanged. */
 	np->peer->rto_ns = 2 * NDP_RTO_MAX;
 	KUNIT_EXPECT_EQ(test, ndp_rto(np), 2 * NDP_RTO_MAX);
 }
 
-/* However many packets time out in it, a round doubles the timeout once. */
+/* A round doubles the timeout once, however many packets time out in it. */
 static void ndp_rto_test_rounds(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_rto_test_sock(test);

@@ -2,29 +2,31 @@
 /*
  * AF_NDP scoreboard of paths (NDP paper, section 3.2.3).
  *
- * All connections to a peer keep one.  For each path the outcomes of late are counted:
- * acknowledged, trimmed, lost.  In a fabric that is whole they have the same shares on all
- * paths; a path is an outlier when what was trimmed, or lost, on it exceeds what the share on
- * the other paths lets expect by three standard deviations of that (a binomial count), and by
- * one packet of those trimmed.  So an incast, which trims on all paths alike, leaves none out,
- * and where nothing is ever lost one loss is enough.  An outlier is passed over for a few round
- * trips, then one packet goes along it: if that is trimmed or lost it is out for twice as long,
- * of those that lose no longer than NDP_OUT_LOST_MAX.  DATA probes one path at a time, so that
- * many bad ones cost little.  What somebody waits for alone, or what is not missed, is no probe.
- * Counts are halved when there are many, so that they are of late.  If all are left out, the
- * one that is to come back first is used.
+ * All connections to a peer share one scoreboard.  For each path it counts the recent outcomes:
+ * acknowledged, trimmed, lost.  In an intact fabric these have the same shares on all paths.  A
+ * path is an outlier when its trimmed, or lost, packets exceed the number expected by the share
+ * on the other paths by three standard deviations of that number (a binomial count), and for
+ * trimmed packets by one more packet.  So an incast, which trims on all paths alike, leaves none
+ * out, and where nothing is ever lost one loss is enough.  An outlier is left out for a few round
+ * trips, then one packet probes it: if that packet is trimmed or lost, the path is out for twice
+ * as long, but for losses no longer than NDP_OUT_LOST_MAX.  DATA probes one path at a time, so
+ * that many bad ones cost little.  A packet is not used as a probe if somebody waits for it
+ * alone, or if its loss would not be noticed.  Counts are halved when they get large, so that
+ * they describe recent traffic.  If all paths are left out, the one that is to come back first is
+ * used.
  *
- * DATA that has no answer was lost, or its answer was, on another path.  So nothing is scored until
- * what was sent again is answered: that answer says whether one has left before (NDP_F_AGAIN).
- * If not, DATA was lost, by the path of the transmission before.  If so, an answer may have been:
- * whoever sent that knows by which path it went, and scores that if it has the packet.  What was
- * trimmed and then lost on its second way is charged to nobody.
+ * When DATA gets no answer, either the DATA was lost or its answer was, on another path.  So
+ * nothing is scored until the retransmission is answered: that answer says whether an answer was
+ * sent before (NDP_F_AGAIN).  If not, the DATA was lost, on the path of the previous
+ * transmission.  If so, an answer may have been lost: its sender knows the path that it took, and
+ * scores the loss if it has the packet.  A packet that was trimmed, and whose retransmission was
+ * lost, is charged to no path.
  *
- * A peer that lies can have us leave out paths to it, as by not answering; none goes unused when
- * all are left out.
+ * A peer that lies can make us leave out paths to it, as it can by not answering; when all are
+ * left out, paths are used all the same.
  *
- * A peer that has not answered yet may be down, and one that is unverified may be forged:
- * what becomes of packets to them tells nothing about paths, and is not scored.
+ * A peer that has not answered yet may be down, and the address of an unverified one may be
+ * spoofed: the fate of packets to them tells nothing about paths, and is not scored.
  *
  * Non-goals: which path is next, and when one is probed (path.c); fresh ports (entropy.c).
  */
@@ -44,9 +46,9 @@ static struct ndp_tally *ndp_path_tally(struct ndp_peer *peer, bool control)
 }
 
 /*
- * Are @bad of a path's @all too many, when the others have @others_bad of @others?
- * With p the others' share: bad - slack > all p + 3 sqrt(all p (1 - p)), squared and
- * multiplied by others^2.  All counts are below 2^15.
+ * Are @bad of a path's @all packets too many, compared with @others_bad of @others packets on the
+ * other paths?  With p the others' share: bad - slack > all p + 3 sqrt(all p (1 - p)), squared
+ * and multiplied by others^2.  All counts are below 2^15.
  */
 static bool ndp_outlier(u32 bad, u32 all, u32 others_bad, u32 others, u32 slack)
 {
@@ -54,7 +56,7 @@ static bool ndp_outlier(u32 bad, u32 all, u32 others_bad, u32 others, u32 slack)
 		     (s64)slack * others;
 	u64 variance = (u64)all * others_bad * (others - others_bad);
 
-	/* A few that others brought are no measure for many. */
+	/* The other paths have carried too few packets to compare with. */
 	if (2 * others < all)
 		return false;
 	return excess > 0 && (u64)(excess * excess) >
@@ -83,7 +85,7 @@ static void ndp_path_decay(struct ndp_peer *peer, bool control)
 	}
 }
 
-/* Pass a path over for a while, @most unless @base_ns is longer, and clear its counts. */
+/* Leave a path out, for @most or @base_ns at most, whichever is longer, and clear its counts. */
 static void ndp_path_leave_out(struct ndp_tally *sum, struct ndp_score *s, u64 base_ns, u64 most)
 {
 	u64 out = max(base_ns, NDP_OUT_MIN) << min_t(u8, s->level, NDP_OUT_DOUBLINGS);
@@ -106,7 +108,7 @@ static bool ndp_path_has_other(struct ndp_peer *peer, bool control, u16 i)
 	return false;
 }
 
-/* News of a path that is good. */
+/* Count a good outcome of a path. */
 static void ndp_path_is_good(struct ndp_peer *peer, bool control, u16 i)
 {
 	ndp_path_score(peer, control, i)->good++;
@@ -115,9 +117,9 @@ static void ndp_path_is_good(struct ndp_peer *peer, bool control, u16 i)
 }
 
 /*
- * Bad news of a path: does it go?  Of one that is left out it is old news.  One that was
- * probed goes at once, unless most fare no better.  The last one that is in use stays: what is left
- * out may be dead.
+ * Count a bad outcome of a path: is the path to be left out?  One that is out is not charged.
+ * After a probe one bad outcome is enough, unless most packets on the other paths fare no better.
+ * The last path in use stays: those that are left out may be dead.
  */
 static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 {
@@ -140,7 +142,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 	others_bad = (lost ? sum->lost : sum->trimmed) - bad;
 	again = s->state == NDP_PATH_PROBED && 2 * others_bad < others;
 
-	/* A probe that is lost is reported before the path is used again. */
+	/* At least the RTO, so that a lost probe is reported before the path is used again. */
 	if (lost) {
 		base = ndp_rto_base(np);
 		most = control ? NDP_OUT_ANSWERS_MAX : NDP_OUT_LOST_MAX;
@@ -159,7 +161,7 @@ static void ndp_path_is_bad(struct ndp_sock *np, bool control, u16 i, bool lost)
 /**
  * ndp_path_good - DATA has arrived whole
  * @np:		connection
- * @number:	path that it took
+ * @number:	number of the path that it took
  *
  * Context of this and those below: np->lock held, softirqs off.
  */
@@ -209,7 +211,7 @@ static void ndp_path_note_trimmed(struct ndp_sock *np, u16 i)
 /**
  * ndp_path_trimmed - DATA was trimmed, or its header returned
  * @np:		connection
- * @number:	path that it took
+ * @number:	number of the path that it took
  */
 void ndp_path_trimmed(struct ndp_sock *np, u16 number)
 {
@@ -245,7 +247,7 @@ static void ndp_path_lost(struct ndp_sock *np, u16 number)
  * @np:		connection
  * @cb:		packet, which is going to be sent again
  *
- * The answer to what is sent again tells which.
+ * The answer to the retransmission tells which.
  */
 void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb)
 {
@@ -254,7 +256,7 @@ void ndp_path_suspect(struct ndp_sock *np, struct ndp_tx_cb *cb)
 	cb->suspected = 1;
 }
 
-/* Is a path the one that a packet remembers?  A packet has room for one bit of the generation. */
+/* Is @number the suspected path of a packet?  The packet has room for one bit of the generation. */
 static bool ndp_path_is_suspect(const struct ndp_tx_cb *cb, u16 number)
 {
 	return ndp_path_index(number) == cb->suspect &&
@@ -262,13 +264,13 @@ static bool ndp_path_is_suspect(const struct ndp_tx_cb *cb, u16 number)
 }
 
 /**
- * ndp_path_judge - DATA is answered: what became of the transmission before?
+ * ndp_path_judge - DATA is answered: was the previous transmission lost?
  * @np:		connection
  * @cb:		packet
- * @path:	by which the transmission came that is answered
- * @flags:	of the answer
+ * @path:	path of the transmission that is answered
+ * @flags:	flags of the answer
  *
- * It was lost, unless that is the one that is answered, or one was answered before.
+ * The previous transmission was lost, unless this answer is to it, or an answer was sent before.
  */
 void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flags)
 {
@@ -280,13 +282,13 @@ void ndp_path_judge(struct ndp_sock *np, struct ndp_tx_cb *cb, u16 path, u8 flag
 	if (!(flags & NDP_F_RTX) || flags & NDP_F_AGAIN || ndp_path_is_suspect(cb, path) ||
 	    cb->suspect >= np->peer->n)
 		return;
-	/* If the path has got another port meanwhile none is charged. */
+	/* If the path has got another port meanwhile, no path is charged. */
 	now = ndp_path_number(np->peer, cb->suspect);
 	if (ndp_path_is_suspect(cb, now))
 		ndp_path_lost(np, now);
 }
 
-/* Where it is remembered by which path a packet was answered. */
+/* The slot for the path by which packet @psn was answered. */
 static struct ndp_answered *ndp_answered_at(struct ndp_sock *np, u32 psn)
 {
 	if (np->answers_many)
@@ -294,15 +296,15 @@ static struct ndp_answered *ndp_answered_at(struct ndp_sock *np, u32 psn)
 	return &np->answers[psn % NDP_ANSWERED_FEW];
 }
 
-/* What is remembered of its number, never 0. */
+/* The tag of a PSN in its slot, never 0. */
 static u8 ndp_answered_tag(const struct ndp_sock *np, u32 psn)
 {
 	return psn / (np->answers_many ? NDP_ANSWERED : NDP_ANSWERED_FEW) | BIT(7);
 }
 
 /*
- * There are more than few: remember more.  Most connections carry a few packets, and have room for
- * them in the socket.  Without memory the latest few have to do.
+ * The few slots are used up: allocate more.  Most connections carry a few packets, for which the
+ * slots in the socket are enough.  Without memory only the latest few answers are remembered.
  */
 static void ndp_answered_more(struct ndp_sock *np)
 {
@@ -311,7 +313,7 @@ static void ndp_answered_more(struct ndp_sock *np)
 }
 
 /**
- * ndp_path_answers_forget - nothing is known any more of answers that have left
+ * ndp_path_answers_forget - forget by which paths packets were answered
  * @np:		connection
  */
 void ndp_path_answers_forget(struct ndp_sock *np)
@@ -322,11 +324,11 @@ void ndp_path_answers_forget(struct ndp_sock *np)
 }
 
 /**
- * ndp_path_has_answered - has an answer to a packet left of late, alone?
+ * ndp_path_has_answered - was an answer with this PSN in its header sent recently?
  * @np:		connection
  * @psn:	packet
  *
- * Return: yes, as far as is known.
+ * Return: true if so, as far as is remembered.
  */
 bool ndp_path_has_answered(struct ndp_sock *np, u32 psn)
 {
@@ -334,7 +336,7 @@ bool ndp_path_has_answered(struct ndp_sock *np, u32 psn)
 }
 
 /**
- * ndp_path_answered - a packet was answered
+ * ndp_path_answered - remember the path by which a packet is answered
  * @np:		connection
  * @psn:	packet
  * @i:		path that the answer takes
@@ -358,13 +360,13 @@ void ndp_path_answered(struct ndp_sock *np, u32 psn, u16 i)
 }
 
 /**
- * ndp_path_answer_lost - a packet has come again that was answered
+ * ndp_path_answer_lost - an answered packet has arrived again: its answer may have been lost
  * @np:		connection
  * @psn:	packet
  *
- * One of 65536 packets ago may be taken for it, of 2048 while few are remembered, and costs its
- * path a point; so does one that was sent again for nothing, or one of a path that got a fresh
- * port since.
+ * The answer to a packet 65536 PSNs before may be mistaken for it (2048 while few are
+ * remembered), and costs its path a point; so does a spurious retransmission, or an answer by a
+ * path that has got a fresh port since.
  */
 void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 {
@@ -372,7 +374,7 @@ void ndp_path_answer_lost(struct ndp_sock *np, u32 psn)
 	struct ndp_peer *peer = np->peer;
 	struct ndp_score *s;
 
-	/* The path may be of an earlier peer, of which few packets are left. */
+	/* The path may be one of a previous peer (ndp_peer_follow()), which had more paths. */
 	if (!ndp_path_has_answered(np, psn) || !ndp_path_tells(np) || a->path >= peer->n)
 		return;
 	spin_lock(&peer->lock);

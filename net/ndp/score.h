@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, what is known of a path, and findings that are kept (NDP paper, section 3.2.3).
+ * AF_NDP: scores of paths, and measurements that are kept for a while (NDP paper, section 3.2.3).
  */
 #ifndef _NDP_SCORE_H
 #define _NDP_SCORE_H
@@ -13,12 +13,12 @@
 #define NDP_OUT_DOUBLINGS	10
 #define NDP_OUT_MIN		(NDP_MSEC / 2)
 #define NDP_OUT_MAX		(1000 * NDP_MSEC)
-/* One that loses costs a probe a packet sent again and no more: it is tried again sooner. */
+/* Probing a path that loses packets costs only a retransmission: it is tried again sooner. */
 #define NDP_OUT_LOST_MAX	(8 * NDP_MSEC)
 
 /*
- * Of answers half of that, and as long it takes at least until nobody can complain any more: the
- * peer may have found out by a timeout, and the next one too.
+ * For answers half of that.  A probed path of answers also waits at least as long for a report of
+ * a loss: the peer may detect the loss, and the next one too, only by a timeout.
  */
 #define NDP_OUT_ANSWERS_MAX	(NDP_OUT_LOST_MAX / 2)
 
@@ -26,15 +26,15 @@
 enum ndp_path_state {
 	NDP_PATH_USED,
 	NDP_PATH_OUT,		/* left out of the permutation */
-	NDP_PATH_PROBED,	/* one packet went along it, to see */
+	NDP_PATH_PROBED,	/* one packet was sent along it, to see whether it is back */
 };
 
 /**
- * enum ndp_path_news - what a tracepoint tells of a path
- * @NDP_PATH_IS_OUT:	it is left out
- * @NDP_PATH_IS_PROBED:	a packet goes along it to see whether it is back
- * @NDP_PATH_IS_BACK:	it is
- * @NDP_PATH_IS_FRESH:	it has got another entropy, and nothing is known of it yet
+ * enum ndp_path_news - the change of a path that a tracepoint reports
+ * @NDP_PATH_IS_OUT:	the path is left out
+ * @NDP_PATH_IS_PROBED:	a packet is sent along the path to see whether it is back
+ * @NDP_PATH_IS_BACK:	the path is back in use
+ * @NDP_PATH_IS_FRESH:	the path has got another entropy, and nothing is known of it yet
  */
 enum ndp_path_news {
 	NDP_PATH_IS_OUT,
@@ -44,15 +44,15 @@ enum ndp_path_news {
 };
 
 /**
- * struct ndp_score - what became lately of what went along a path (section 3.2.3)
- * @good:	arrived
- * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive; all these are below 2^15
- * @silent:	it was left out for that, and not for what was trimmed
- * @level:	doublings of the time for which it is left out next
+ * struct ndp_score - recent outcomes of the packets sent along a path (section 3.2.3)
+ * @good:	packets that arrived
+ * @trimmed:	packets that arrived trimmed, or whose header was returned
+ * @lost:	packets that did not arrive; all three counts are below 2^15
+ * @silent:	the path was left out because of losses, not because of trimming
+ * @level:	doublings of the time for which the path is left out next
  * @state:	enum ndp_path_state; read without the lock
- * @out_ns:	for how long it was left out last
- * @until:	not used until then, ktime_get_ns(), unless @state is used
+ * @out_ns:	for how long the path was left out last
+ * @until:	the path is not used until then, ktime_get_ns(), unless @state is NDP_PATH_USED
  */
 struct ndp_score {
 	u16			good;
@@ -67,9 +67,9 @@ struct ndp_score {
 
 /**
  * struct ndp_tally - sums over the scores of all paths
- * @good:	arrived
- * @trimmed:	arrived trimmed, or came back
- * @lost:	did not arrive
+ * @good:	packets that arrived
+ * @trimmed:	packets that arrived trimmed, or whose header was returned
+ * @lost:	packets that did not arrive
  */
 struct ndp_tally {
 	u32			good;
@@ -77,7 +77,7 @@ struct ndp_tally {
 	u32			lost;
 };
 
-/* What a path's score has counted is in the tally no more.  Context: peer->lock held. */
+/* Clear a path's counts, and subtract them from the tally.  Context: peer->lock held. */
 static inline void ndp_score_clear(struct ndp_tally *sum, struct ndp_score *s)
 {
 	sum->good -= s->good;
@@ -89,19 +89,19 @@ static inline void ndp_score_clear(struct ndp_tally *sum, struct ndp_score *s)
 }
 
 /**
- * struct ndp_kept - a time that was found to be needed, and is kept for a second after that
- * @ns:		it
- * @until:	jiffies, the low bits
+ * struct ndp_kept - a duration that was found to be needed, and is kept for a second
+ * @ns:		the duration
+ * @until:	its expiry: jiffies, the low 32 bits
  *
- * Hosts that are busy, or whose processors are a hypervisor's, stand still now and then: more
- * seldom than an average over packets remembers.
+ * Hosts that are busy, or run under a hypervisor, stall now and then, but less often than an
+ * average over packets remembers.
  */
 struct ndp_kept {
 	u32	ns;
 	u32	until;
 };
 
-/* Processors that meet in these three lose one of two findings. */
+/* These three take no lock: of two durations found at the same time one may be lost. */
 static inline u32 ndp_kept(struct ndp_kept *k)
 {
 	u32 ns = READ_ONCE(k->ns);
@@ -121,7 +121,7 @@ static inline void ndp_keep(struct ndp_kept *k, u32 ns)
 	WRITE_ONCE(k->ns, ns);
 }
 
-/* Take a part of it away, a shift. */
+/* Reduce the kept duration by the fraction 1/2^@part. */
 static inline void ndp_kept_fade(struct ndp_kept *k, int part)
 {
 	u32 ns = READ_ONCE(k->ns);

@@ -10,22 +10,22 @@ static void ndp_score_test_outlier(struct kunit *test)
 {
 	/* Nothing was ever lost elsewhere: one loss is enough. */
 	KUNIT_EXPECT_TRUE(test, ndp_outlier(1, 1, 0, 100, 0));
-	/* One trimmed packet is not, two are. */
+	/* One trimmed packet is not enough, two are. */
 	KUNIT_EXPECT_FALSE(test, ndp_outlier(1, 10, 0, 100, 1));
 	KUNIT_EXPECT_TRUE(test, ndp_outlier(2, 10, 0, 100, 1));
-	/* As the others, in an incast. */
+	/* The same share as on the other paths, as in an incast. */
 	KUNIT_EXPECT_FALSE(test, ndp_outlier(45, 50, 450, 500, 1));
 	KUNIT_EXPECT_FALSE(test, ndp_outlier(50, 50, 500, 500, 1));
-	/* A tenth elsewhere, half here. */
+	/* A tenth is trimmed elsewhere, half here. */
 	KUNIT_EXPECT_TRUE(test, ndp_outlier(16, 32, 100, 1000, 1));
-	/* Nobody to compare with. */
+	/* No other path to compare with. */
 	KUNIT_EXPECT_FALSE(test, ndp_outlier(9, 9, 0, 0, 0));
 	/* Largest counts. */
 	KUNIT_EXPECT_TRUE(test, ndp_outlier(16384, 16384, 0, 16384, 1));
 	KUNIT_EXPECT_FALSE(test, ndp_outlier(8192, 16384, 8192, 16384, 1));
 }
 
-/* What is bad is left out, comes back, and is left out for longer. */
+/* A bad path is left out, comes back, and is left out for longer. */
 static void ndp_score_test_left_out(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -46,20 +46,20 @@ static void ndp_score_test_left_out(struct kunit *test)
 	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 0);
 
-	/* The time is over: one packet goes there, to see. */
+	/* The time is over: one packet probes the path. */
 	first = bad->out_ns;
 	bad->until = 1;
 	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 1);
 	KUNIT_EXPECT_EQ(test, bad->state, NDP_PATH_PROBED);
-	/* The first bad news is enough now. */
+	/* Now one trimmed packet is enough. */
 	ndp_path_trimmed(np, 2);
 	KUNIT_EXPECT_EQ(test, bad->out_ns, 2 * first);
 	KUNIT_EXPECT_EQ(test, bad->level, 2);
 	ndp_path_use(np, 10, used);
 	KUNIT_EXPECT_EQ(test, used[2], 0);
 
-	/* Good news, and it is one of them. */
+	/* The probe arrives whole: the path is back in use. */
 	bad->until = 1;
 	ndp_path_use(np, 10, used);
 	ndp_path_good(np, 2);
@@ -79,14 +79,14 @@ static void ndp_score_test_answers(struct kunit *test)
 	ndp_path_answer_lost(np, 33);
 	KUNIT_EXPECT_EQ(test, np->peer->path[1].control.state, NDP_PATH_OUT);
 	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
-	/* Too long ago to be known, and never answered. */
+	/* Another PSN in the slot of 33, and one that was never answered, charge no path. */
 	ndp_path_answer_lost(np, 33 + NDP_ANSWERED);
 	ndp_path_answer_lost(np, 40);
 	KUNIT_EXPECT_EQ(test, np->peer->path[0].control.state, NDP_PATH_USED);
 	ndp_path_answers_forget(np);
 }
 
-/* Who may not be where he says, or has not said anything yet, tells nothing of paths. */
+/* Packets of a peer that is unverified, or that has not answered yet, are not scored. */
 static void ndp_score_test_not_scored(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -108,7 +108,7 @@ static void ndp_score_test_not_scored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, np->peer->data.good, 0);
 	KUNIT_EXPECT_EQ(test, np->peer->control.good, 0);
 
-	/* Nor does he find out whether a path is back, while another is used. */
+	/* Nor do such packets probe a path that is left out, while another is in use. */
 	np->peer->path[2].data.state = NDP_PATH_OUT;
 	np->peer->path[2].data.until = 1;
 	for (i = 0; i < 40; i++)
@@ -117,7 +117,7 @@ static void ndp_score_test_not_scored(struct kunit *test)
 	ndp_path_answers_forget(np);
 }
 
-/* A packet of path 1 has no answer and goes again by path 2: what does the answer tell of 1? */
+/* A packet on path 1 has no answer and is resent on path 2.  Return: losses charged to path 1. */
 static u32 ndp_score_test_verdict(struct kunit *test, u16 path, u8 flags)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -128,7 +128,7 @@ static u32 ndp_score_test_verdict(struct kunit *test, u16 path, u8 flags)
 	ndp_path_judge(np, &cb, path, flags);
 	KUNIT_EXPECT_EQ(test, (int)cb.suspected, 0);
 	KUNIT_EXPECT_EQ(test, np->peer->path[2].losses, 0);
-	/* It is told once. */
+	/* A second answer charges nothing more. */
 	ndp_path_judge(np, &cb, 2, NDP_F_RTX);
 	return np->peer->path[1].losses;
 }
@@ -136,14 +136,14 @@ static u32 ndp_score_test_verdict(struct kunit *test, u16 path, u8 flags)
 static void ndp_score_test_judge(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ndp_score_test_verdict(test, 2, NDP_F_RTX), 1);
-	/* It had arrived: its answer was lost. */
+	/* The packet had arrived: its answer was lost. */
 	KUNIT_EXPECT_EQ(test, ndp_score_test_verdict(test, 2, NDP_F_RTX | NDP_F_AGAIN), 0);
-	/* It was late. */
+	/* The first transmission was late, not lost. */
 	KUNIT_EXPECT_EQ(test, ndp_score_test_verdict(test, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, ndp_score_test_verdict(test, 1, NDP_F_RTX), 0);
 }
 
-/* What was not sent again because nobody answered tells nothing. */
+/* A packet that was resent after a NACK, not for want of an answer, charges no path. */
 static void ndp_score_test_nacked(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -153,7 +153,7 @@ static void ndp_score_test_nacked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, np->peer->path[1].losses, 0);
 }
 
-/* Loses all: each time longer, but not for longer than the bound. */
+/* A path that loses all is left out for longer each time, up to the bound. */
 static void ndp_score_test_lost_bound(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_path_test_sock(test, 4);
@@ -168,7 +168,7 @@ static void ndp_score_test_lost_bound(struct kunit *test)
 	first = s->out_ns;
 	for (k = 0; k < 20; k++) {
 		s->state = NDP_PATH_PROBED;
-		/* In use meanwhile are the others; that makes the next time no shorter. */
+		/* The others are in use meanwhile; that does not shorten the next time. */
 		for (i = 0; i < 4 * NDP_SCORE_WINDOW; i++)
 			ndp_path_good(np, i % 2);
 		ndp_path_lost(np, 2);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP send queue: numbered packets and what became of each.
+ * AF_NDP send queue: numbered packets and the state of each.
  *
- * A packet is in flight until it is answered, or waits to be sent again: for a pull if
- * it was trimmed, for nothing if it was lost (NDP paper, section 3.2).  All are in a tree by
- * PSN as well, where an answer finds them.
+ * A packet is in flight until it is answered, or waits for its retransmission: by a pull if it
+ * was trimmed, without one if it was lost (NDP paper, section 3.2).  All packets are also in a
+ * tree sorted by PSN, in which answers look them up.
  *
- * Non-goals: when a packet leaves (output.c), what it looks like then (xmit.c).
+ * Non-goals: when a packet leaves (output.c), how it is built (xmit.c).
  */
 #include "queue.h"
 
-/* NACKs that a packet's NACK is put before, at most. */
+/* NACKed packets that the search for a packet's place looks at, at most. */
 #define NDP_RTX_DISORDER	64
 
 /**
- * ndp_tx_find - the packet of a number
+ * ndp_tx_find - find a packet by its PSN
  * @np:		connection
- * @psn:	number
+ * @psn:	its PSN
  *
  * Context of this and those below: np->lock held.
  * Return: packet, or NULL if there is none or it was acknowledged.
@@ -92,8 +92,8 @@ void ndp_tx_to_flight(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /*
- * The lowest goes first: it is what the receiver misses, and pulls for (grant.c).  NACKs come
- * nearly in order; a peer whose NACKs do not is not sorted for without end.
+ * Packets are sorted by PSN, as the lowest is the one that the receiver is missing, and pulls for
+ * (grant.c).  NACKs arrive nearly in order; for a peer whose NACKs do not, the search is bounded.
  */
 static struct list_head *ndp_rtx_place(struct ndp_sock *np, u32 psn)
 {
@@ -141,14 +141,14 @@ void ndp_tx_lost(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /**
- * ndp_tx_lose - a transport takes a packet for lost
+ * ndp_tx_lose - a transport declares a packet lost
  * @np:		connection
- * @tx_seq:	ndp_sock.tx_seq
+ * @tx_seq:	only a packet that was sent before this value of ndp_sock.tx_seq
  *
- * The one that has been in flight longest, if it left before that.  One that waits in the
- * local qdisc is not lost.  It is offered again; the transport is not told.
+ * The packet that has been in flight longest is declared lost, unless it was sent later or has
+ * not left the host.  It is offered for sending again; the transport's @lost is not called.
  *
- * Return: there was one.
+ * Return: true if there was such a packet.
  */
 bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq)
 {
@@ -168,10 +168,10 @@ bool ndp_tx_lose(struct ndp_sock *np, u32 tx_seq)
 EXPORT_SYMBOL_GPL(ndp_tx_lose);
 
 /**
- * ndp_tx_all_lost - send again, without a pull, by nobody's fault
+ * ndp_tx_all_lost - resend packets without a pull, and without counting a loss
  * @np:		connection
  * @list:	its flight or rtx
- * @refused:	of that, only what the peer wanted a cookie for; else all
+ * @refused:	only packets for which the peer demanded a cookie; else all
  */
 void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused)
 {
@@ -183,7 +183,7 @@ void ndp_tx_all_lost(struct ndp_sock *np, struct list_head *list, bool refused)
 }
 
 /**
- * ndp_tx_done - a packet needs no further care
+ * ndp_tx_done - remove a packet from the send queue
  * @np:		connection
  * @skb:	numbered packet, freed
  */
@@ -204,7 +204,7 @@ void ndp_tx_done(struct ndp_sock *np, struct sk_buff *skb)
  * ndp_rtx_first - the NACKed packet to be sent first
  * @np:		connection
  *
- * Return: the lowest missing one, else the lowest of those that wait, or NULL.
+ * Return: the lowest unacknowledged packet if it is NACKed, else the first NACKed one, or NULL.
  */
 struct sk_buff *ndp_rtx_first(const struct ndp_sock *np)
 {
@@ -220,14 +220,13 @@ struct sk_buff *ndp_rtx_first(const struct ndp_sock *np)
 EXPORT_SYMBOL_GPL(ndp_rtx_first);
 
 /**
- * ndp_rcv_window - an answer tells of the peer's room
+ * ndp_rcv_window - take the peer's window from an answer
  * @np:		connection
  * @nh:		its header
- * @newer:	by how much the transport's own counter in it is newer than what came
- *		before
+ * @newer:	by how much the transport's own counter in it is newer than in earlier answers
  *
- * Answers overtake one another.  The newest has the highest counter, and of those the
- * highest PSN, of what was sent.
+ * Answers can overtake one another.  The newest has the highest counter, and among equal counters
+ * the highest PSN; one that was never sent is ignored.
  */
 void ndp_rcv_window(struct ndp_sock *np, const struct ndphdr *nh, s32 newer)
 {

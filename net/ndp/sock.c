@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP sockets as objects: how one is made, cloned and freed, its memory, its names.
+ * AF_NDP sockets as objects: how one is made, cloned and freed, its memory, its addresses.
  *
- * Non-goals: what calls do with it (af_ndp.c, connect.c, stream.c, message.c).
+ * Non-goals: what system calls do with a socket (af_ndp.c, connect.c, stream.c, message.c).
  */
 #include <linux/pkt_sched.h>
 #include <net/ip.h>
@@ -35,7 +35,7 @@ static int ndp_get_port(struct sock *sk, unsigned short port)
 	return ndp_bind_port(sk, port);
 }
 
-/* Sockets of both families have one account of memory. */
+/* Sockets of both families share one memory account. */
 #define NDP_PROT(prot_name, type)					\
 {									\
 	.name = prot_name,						\
@@ -154,7 +154,7 @@ static struct ipv6_pinfo *ndp6_pinfo(struct sock *sk)
 /**
  * ndp_sock_clone - make a socket with the options of a listener
  * @lsk:	listener
- * @tp:		transport, held; the socket's from then on
+ * @tp:		transport, held; on success the socket takes over the reference
  *
  * Context: softirq.
  * Return: socket or NULL.
@@ -168,7 +168,7 @@ struct ndp_sock *ndp_sock_clone(const struct sock *lsk,
 		return NULL;
 	/* sparse does not see that sk_clone_lock() returns the socket locked. */
 	__acquire(&sk->sk_lock.slock);
-	/* No supported option hangs memory on the socket that a clone must not share. */
+	/* No supported option attaches memory to the socket that a clone must not share. */
 	if (sk->sk_family == AF_INET6)
 		inet_sk(sk)->pinet6 = ndp6_pinfo(sk);
 	ndp_sk(sk)->tp = tp;
@@ -196,12 +196,12 @@ static void ndp6_sock_init(struct sock *sk)
 /**
  * ndp_sock_alloc - make a socket
  * @net:	namespace
- * @sock:	the file's part of it
+ * @sock:	its struct socket
  * @family:	AF_INET or AF_INET6
- * @kern:	the kernel's own
+ * @kern:	the socket is the kernel's own
  *
- * To the core a socket is one of AF_INET or AF_INET6, as it is in all but its
- * transport: SO_REUSEPORT, cgroups' programs and others ask for that.
+ * To the core a socket is one of AF_INET or AF_INET6, as it is in all but its transport:
+ * SO_REUSEPORT, cgroup BPF programs and others check the family.
  *
  * Context: process.
  * Return: socket or NULL.
@@ -222,7 +222,7 @@ struct sock *ndp_sock_alloc(struct net *net, struct socket *sock,
 	sk->sk_write_space = ndp_write_space;
 	sk->sk_rcvbuf = NDP_BUF_DEFAULT;
 	sk->sk_sndbuf = NDP_BUF_DEFAULT;
-	/* Nothing tunes the buffer here: what shrank it under pressure would be for ever. */
+	/* AF_NDP does not autotune the buffer: shrinking it under pressure would be permanent. */
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sock_set_flag(sk, SOCK_USE_WRITE_QUEUE);
@@ -268,11 +268,11 @@ static void ndp_set_peer_name(struct sock *sk, const struct in6_addr *addr,
 }
 
 /**
- * ndp_set_names - the addresses of a connection
+ * ndp_set_names - set the addresses of a connection
  * @sk:		socket
- * @local:	ours
- * @peer:	the peer's
- * @dport:	its NDP port
+ * @local:	our address
+ * @peer:	the peer's address
+ * @dport:	the peer's NDP port
  *
  * Context: lock_sock held, or nobody else sees @sk.
  */
@@ -301,7 +301,7 @@ void ndp_forget_names(struct sock *sk)
 }
 
 /**
- * ndp_priority - the priority of what a socket receives
+ * ndp_priority - the priority of the data that a socket receives
  * @np:		socket
  *
  * Context: any.
@@ -324,7 +324,7 @@ int ndp_priority(const struct ndp_sock *np)
 	return min_t(u32, of_socket, NDP_PRIORITY_MAX);
 }
 
-/* Memory limits as TCP's: pressure at an eighth of all pages. */
+/* Memory limits like TCP's: pressure at a sixteenth of all pages, an eighth at most. */
 static void __init ndp_init_mem(void)
 {
 	unsigned long limit = max(totalram_pages() / 16, 128UL);

@@ -2,11 +2,10 @@
 /*
  * AF_NDP counters of a namespace: /proc/net/ndp_stat, one "name value" a line.
  *
- * Packets, unless the name says bytes.  Every packet that arrives is counted
- * once by type or once as a Drop with its reason; besides, RemarkedIn counts those of
- * them whose code point somebody has changed, and Repaired those whose lengths were made
- * good (repair.c).  The last lines are gauges:
- * MemBytes is what the namespace's queued packets weigh, MemPages the pages
+ * Counters count packets, unless the name says bytes.  Every packet that arrives is counted once
+ * by type or once as a Drop with its reason; besides, RemarkedIn counts packets whose DSCP was
+ * changed on the way, and Repaired those whose lengths were corrected (repair.c).  The last lines
+ * are gauges: MemBytes is the truesize of the namespace's queued packets, MemPages the pages
  * charged for all namespaces.
  */
 #include <linux/proc_fs.h>
@@ -95,10 +94,9 @@ static const char *const ndp_stat_names[__NDP_STAT_MAX] = {
 };
 
 /*
- * Reasons by which the kernel's own tools name these drops (skb:kfree_skb, dropwatch).  Modules
- * that come with the kernel may have reasons of their own, in a table that has a place for each
- * of them and no other; so the kernel's common ones have to do, of which TCP's are named after
- * TCP.
+ * Reasons by which the kernel's own tools name these drops (skb:kfree_skb, dropwatch).  Only
+ * modules in the kernel tree can have reasons of their own, since the table has a fixed place for
+ * each of these; so NDP uses the common reasons, some of which are named after TCP.
  */
 static const u16 ndp_drop_reasons[__NDP_STAT_MAX - NDP_STAT_DROP_SHORT] = {
 #define NDP_DROP(stat, reason)	\
@@ -181,20 +179,20 @@ static int ndp_stat_show(struct seq_file *seq, void *v)
 }
 
 /*
- * Packets that a namespace may send without a cause of their own: in any case, for each
- * cause, for each connection and each second.
+ * Packets that a namespace may send before that counts as a storm: in any case, and in addition
+ * for each cause, for each connection and for each second.
  */
 #define NDP_STORM_ANY		10000
 #define NDP_STORM_CAUSE		4
 #define NDP_STORM_CONN		200
 #define NDP_STORM_SECOND	2000
 
-/* Packets out, by what causes them. */
+/* Packets sent, and the packets that cause them. */
 struct ndp_traffic {
-	u64	again;		/* what has been sent before, or only asks */
-	u64	fresh;		/* DATA for the first time: the cause of the above */
-	u64	answers;	/* what a packet of the peer's calls for */
-	u64	asked;		/* packets that came and call for one */
+	u64	again;		/* retransmissions, and packets without data */
+	u64	fresh;		/* DATA sent for the first time: the cause of @again */
+	u64	answers;	/* answers to packets of peers */
+	u64	asked;		/* packets received that ask for an answer */
 	u64	conns;
 	u64	seconds;
 };
@@ -213,7 +211,7 @@ static void ndp_traffic_read(const struct ndp_net *nn, struct ndp_traffic *t)
 	static const u8 again[] = {
 		NDP_STAT_DATA_RTX, NDP_STAT_FIN_OUT, NDP_STAT_OPEN_OUT, NDP_STAT_PROBE_OUT
 	};
-	/* RSTs have a limit of their own, and a COOKIE's cause is an opening of the peer's. */
+	/* RSTs have a limit of their own, and a COOKIE is caused by an opening of the peer. */
 	static const u8 answers[] = {
 		NDP_STAT_ACK_OUT, NDP_STAT_NACK_OUT, NDP_STAT_PULL_OUT, NDP_STAT_SIGNAL_OUT
 	};
@@ -246,10 +244,10 @@ static bool ndp_stat_storm(const struct ndp_net *nn, struct ndp_traffic *t)
 }
 
 /*
- * What is refused, lost or returned must not come back faster than anything can change,
- * and no answer may call for another.  Debug kernels say so of a namespace in which it
- * did, when that ends; the lab looks for it, so that every test there is a test of this,
- * too.  No WARN: a hostile peer pulls what it likes.
+ * Packets that were refused, lost or returned must not be resent faster than anything can change,
+ * and no answer may cause another.  When a namespace in which this happened is removed, debug
+ * kernels log it; the lab looks for that message, so that every test there tests this, too.  It
+ * is no WARN, because a hostile peer can pull as much as it likes.
  */
 static void ndp_stat_warn_storm(const struct ndp_net *nn)
 {
@@ -263,7 +261,7 @@ static void ndp_stat_warn_storm(const struct ndp_net *nn)
 int ndp_stat_net_init(struct net *net)
 {
 	struct ndp_net *nn = ndp_pernet(net);
-	/* Who makes the namespace is told, and the log needs no backtrace. */
+	/* The creator of the namespace gets the error, and the log needs no backtrace. */
 	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
 	int err;
 

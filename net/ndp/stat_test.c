@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: what a debug kernel calls a storm.
+ * KUnit: which traffic a debug kernel reports as a storm.
  */
 #include <kunit/test.h>
 #include "stat.c"
 
-/* A namespace that has counted nothing, and has just begun. */
+/* A new namespace, all of whose counters are zero. */
 static struct ndp_net *ndp_storm_test_net(struct kunit *test)
 {
 	struct ndp_net *nn = kunit_kzalloc(test, sizeof(*nn), GFP_KERNEL);
@@ -50,7 +50,7 @@ static void ndp_storm_test_each(struct kunit *test, struct ndp_net *nn, const u8
 	}
 }
 
-/* What is sent again, by fresh packets and connections */
+/* Retransmissions, bounded by fresh packets and connections. */
 static void ndp_storm_test_again(struct kunit *test)
 {
 	static const u8 stats[] = { NDP_STAT_FIN_OUT, NDP_STAT_OPEN_OUT, NDP_STAT_PROBE_OUT };
@@ -61,13 +61,13 @@ static void ndp_storm_test_again(struct kunit *test)
 	ndp_storm_test_add(nn, NDP_STAT_ACTIVE_OPENS, 2);
 	ndp_storm_test_add(nn, NDP_STAT_PASSIVE_OPENS, 1);
 	ndp_storm_test_each(test, nn, stats, ARRAY_SIZE(stats), 10000 + 4 * 10 + 200 * 3);
-	/* DATA that is sent again is no fresh DATA. */
+	/* Retransmitted DATA is no fresh DATA. */
 	ndp_storm_test_add(nn, NDP_STAT_DATA_OUT, 10641);
 	ndp_storm_test_add(nn, NDP_STAT_DATA_RTX, 10641);
 	KUNIT_EXPECT_TRUE(test, ndp_storm_test_is(nn));
 }
 
-/* Answers, by what asks for them: other answers do not. */
+/* Answers, bounded by packets that ask for them; answers do not ask for answers. */
 static void ndp_storm_test_answers(struct kunit *test)
 {
 	static const u8 stats[] = {

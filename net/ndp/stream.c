@@ -2,10 +2,10 @@
 /*
  * AF_NDP byte streams: what send, receive and poll do.
  *
- * A writer fills skbs of up to one segment each outside the connection's lock and
- * hands them to the send queue under it, some tens of kilobytes at a time.  A reader takes
- * packets from the receive queue likewise, and what it finishes makes room for
- * pulls.  lock_sock keeps writers from writers and readers from readers.
+ * A writer fills skbs of up to one segment each outside the connection's lock and hands them to
+ * the send queue under it, some tens of kilobytes at a time.  A reader takes packets from the
+ * receive queue likewise, and packets that it has read to their end make room for pulls.
+ * lock_sock serialises writers with writers and readers with readers.
  *
  * Semantics towards the application are TCP's.
  */
@@ -20,15 +20,15 @@
 #define NDP_CORK_TIME		(200 * NDP_MSEC)
 
 /*
- * Bytes that are copied before the connection's lock is taken: by readers and writers.
- * The first packet of a long write waits for as much: a few microseconds.
+ * Bytes that readers and writers copy before they take the connection's lock.  The first packet
+ * of a long write waits for that copy: a few microseconds.
  */
 #define NDP_BATCH	0x8000
 
-/* A page fragment that has less is left for another. */
+/* A page fragment with fewer bytes left is replaced by a new one. */
 #define NDP_FRAG_LEAST	32U
 
-/* Copy into page fragments.  Return: bytes, 0 when no fragment is left. */
+/* Copy into page fragments.  Return: bytes, 0 if @skb has no place for another one, or an error. */
 static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 		    u32 max)
 {
@@ -38,8 +38,8 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	size_t want, n;
 
 	/*
-	 * Pages are the writer's control group's, as those of a local socket: packets are charged
-	 * to it under np->lock, where nothing can be reclaimed and no limit holds.
+	 * Pages are charged to the writer's memory cgroup here, as for a local socket: packets
+	 * are charged to it under np->lock, where nothing can be reclaimed and no limit holds.
 	 */
 	if (!skb_page_frag_refill(NDP_FRAG_LEAST, pfrag, sk->sk_allocation | __GFP_ACCOUNT))
 		return -ENOBUFS;
@@ -51,7 +51,7 @@ static int ndp_fill(struct sock *sk, struct sk_buff *skb, struct msghdr *msg,
 	n = copy_page_from_iter(pfrag->page, pfrag->offset, want,
 				&msg->msg_iter);
 	if (n < want) {
-		/* What is not in the packet was not taken. */
+		/* Bytes copied before the fault are not in the packet: give them back. */
 		iov_iter_revert(&msg->msg_iter, n);
 		return -EFAULT;
 	}
@@ -84,9 +84,9 @@ static int ndp_fill_skb(struct sock *sk, struct sk_buff *skb, struct msghdr *msg
 /**
  * ndp_fill_list - copy what the application writes into packets of up to one segment
  * @np:		connection
- * @list:	where to, behind what its last packet has
- * @msg:	where from
- * @len:	bytes; more if they fit into the last packet
+ * @list:	destination, from the end of its last packet on
+ * @msg:	source
+ * @len:	bytes to copy; more if they fit into the last packet
  *
  * Context: lock_sock held.
  * Return: 0, -EFAULT or -ENOBUFS; @list has what was copied in either case, and may end in
@@ -117,12 +117,12 @@ int ndp_fill_list(struct ndp_sock *np, struct sk_buff_head *list, struct msghdr 
 /**
  * ndp_unlink_tail - take the last packet of a queue, to fill it
  * @np:		connection
- * @queue:	its unsent packets, or what MSG_MORE began
+ * @queue:	its unsent packets, or the message that MSG_MORE began
  *
- * So it is not sent while it is filled.
+ * Taken off the queue, the packet is not sent while it is filled.
  *
  * Context: np->lock held.
- * Return: packet, which is not charged any more, or NULL if none has room.
+ * Return: packet, which is not charged any more, or NULL if the last one has no room.
  */
 struct sk_buff *ndp_unlink_tail(struct ndp_sock *np, struct sk_buff_head *queue)
 {
@@ -139,7 +139,7 @@ static void ndp_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 {
 	struct sk_buff *skb;
 
-	/* Only writers fill it, under lock_sock(). */
+	/* Only writers add to @sendq, under lock_sock(). */
 	if (skb_queue_empty_lockless(&np->sendq))
 		return;
 	spin_lock_bh(&np->lock);
@@ -147,14 +147,14 @@ static void ndp_take_tail(struct ndp_sock *np, struct sk_buff_head *list)
 	if (skb) {
 		__skb_queue_tail(list, skb);
 		np->sendq_bytes -= skb->len;
-		/* What is sent meanwhile is not LAST. */
+		/* Packets sent meanwhile do not carry LAST. */
 		np->more = true;
 	}
 	spin_unlock_bh(&np->lock);
 }
 
 /**
- * ndp_send_abort_late - the connection may have ended while we were filling
+ * ndp_send_abort_late - purge the queues if the connection ended while packets were filled
  * @np:		connection
  *
  * Context: lock_sock held, and something was queued.
@@ -212,7 +212,7 @@ static bool ndp_send_room(struct ndp_sock *np, u32 size)
 	return ok;
 }
 
-/* The error for writing to a socket that cannot send any more. */
+/* Is sending over: by an error, a shutdown or the end of the connection? */
 static bool ndp_send_ended(const struct sock *sk)
 {
 	int state = READ_ONCE(sk->sk_state);
@@ -223,8 +223,8 @@ static bool ndp_send_ended(const struct sock *sk)
 }
 
 /*
- * Wait for memory, SOCK_NOSPACE set.  Who disconnected the socket meanwhile may have connected it
- * to another peer, which is not who the data is for.
+ * Wait for memory, SOCK_NOSPACE set.  If the socket was disconnected meanwhile, it may be
+ * connected to another peer, for which the data is not meant.
  */
 static int ndp_send_sleep(struct sock *sk, long *timeo)
 {
@@ -241,7 +241,7 @@ static int ndp_send_sleep(struct sock *sk, long *timeo)
  * @timeo:	for how long, jiffies
  *
  * Context: lock_sock held, released while waiting.
- * Return: 0, -EPIPE when nothing more can be sent, -EAGAIN or what a signal says.
+ * Return: 0, -EPIPE when nothing more can be sent, -EAGAIN or the error for a signal.
  */
 int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 {
@@ -254,8 +254,8 @@ int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 			return 0;
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/*
-		 * Check again: ACKs do not wait for lock_sock().  What they freed before the bit
-		 * was set woke nobody.
+		 * Check again: ACKs do not wait for lock_sock().  Memory that they freed before
+		 * the bit was set woke no writer.
 		 */
 		smp_mb__after_atomic();
 		if (ndp_send_room(ndp_sk(sk), size))
@@ -265,7 +265,7 @@ int ndp_send_wait(struct sock *sk, u32 size, long *timeo)
 	return err;
 }
 
-/* As much of a message as is copied before any of it is sent. */
+/* Bytes of a message that are copied before any of it is sent. */
 static u32 ndp_send_batch(const struct ndp_sock *np, struct msghdr *msg)
 {
 	const struct sock *sk = &np->inet.sk;
@@ -321,10 +321,10 @@ static int ndp_send_connect(struct socket *sock, struct msghdr *msg)
 }
 
 /**
- * ndp_send_begin - what comes before anything is written
+ * ndp_send_begin - prepare a write: connect if asked to, and check that it is possible
  * @sock:	socket
  * @msg:	what to write
- * @timeo:	set to the time that there is for it, jiffies
+ * @timeo:	set to the send timeout, jiffies
  *
  * Context: lock_sock held.
  * Return: 0 or an error.
@@ -384,7 +384,7 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		}
 	}
 	if (err && copied) {
-		/* A partial write ends here, and the application may never write again. */
+		/* Send the tail of a partial write now: the application may never write again. */
 		__skb_queue_head_init(&none);
 		ndp_queue_tail(np, &none, false, false);
 	}
@@ -397,8 +397,8 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 }
 
 /*
- * The packet that holds the byte @skip bytes behind the reader.
- * Return: packet, *@off where in it; NULL at the end, *@tail the last packet.
+ * Find the packet that holds the byte @skip bytes beyond the read position.
+ * Return: packet, *@off the offset in it; NULL at the end, *@tail the last packet.
  */
 static struct sk_buff *ndp_rx_at(struct ndp_sock *np, u32 skip, u32 *off,
 				 struct sk_buff **tail)
@@ -462,9 +462,9 @@ void ndp_rx_stamp(const struct sock *sk, struct sk_buff *skb,
 }
 
 /*
- * Copy from one packet after the other, and give all that were read to their end back at
- * once.  Only the reader takes packets off the queue, and @tail is the last that was there:
- * up to that one the links do not change.
+ * Copy from one packet after the other, and free those that were read to their end all at once.
+ * Only the reader removes packets from the queue, and @tail was its last packet: up to @tail the
+ * links do not change.
  *
  * Return: bytes, 0 when the queue has no more, or -EFAULT.
  */
@@ -522,8 +522,8 @@ int ndp_rx_may_wait(long timeo)
 }
 
 /*
- * Nothing more will come.  To be asked before the queue is looked at: what comes last
- * may come with the end.
+ * Will nothing more arrive?  To be called before the queue is checked: the last data may arrive
+ * together with the end.
  */
 bool ndp_rx_at_end(const struct sock *sk)
 {
@@ -558,12 +558,12 @@ static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
  * @tail:	last packet of the receive queue when there was too little; unused
  *		for messages
  *
- * sk_wait_data() looks at the queue alone and leaves the rest to the backlog.
- * Here packets are received while the caller has the socket lock, so that
- * everything is looked at again once a wakeup can no longer be missed.
+ * sk_wait_data() looks at the queue alone and leaves the rest to the backlog.  AF_NDP receives
+ * packets while the caller has the socket lock, so everything is checked again once a wakeup can
+ * no longer be missed.
  *
  * Context: lock_sock held, released while waiting.
- * Return: 0, -EPIPE if the socket was disconnected meanwhile: what comes now is another's.
+ * Return: 0, -EPIPE if the socket was disconnected meanwhile: later data is of another peer.
  */
 int ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 {
@@ -710,7 +710,7 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 }
 
 /**
- * ndp_queued - what waits in a connection's queues
+ * ndp_queued - count the bytes that wait in a connection's queues
  * @np:		connection
  *
  * Context: np->lock not held.

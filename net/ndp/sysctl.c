@@ -5,9 +5,9 @@
  * net.ndp.base_rtt_us	round-trip time of the idle fabric, microseconds; with
  *			the link's rate it gives the initial window.  Default
  *			170: six store-and-forward hops of 9 KB at 10 Gb/s.
- * net.ndp.qdisc_us	what the link carries in so many microseconds may wait of one
- *			socket in the local qdisc, two packets at least.  Default 16;
- *			more for NICs that tell late of what they have sent
+ * net.ndp.qdisc_us	data of one socket that may wait in the local qdisc, as the time in which
+ *			the link carries it, microseconds; two packets at least.  Default 16; more
+ *			for NICs that report late which packets they have sent
  * net.ndp.paths	entropy values that connections to a host spray over where no
  *			paths are configured
  * net.ndp.pull_rate_mbit  pace of the pulls by the namespace's devices, Mb/s; 0 takes the
@@ -15,48 +15,45 @@
  * net.ndp.pull_low_share  percent of the pulls of each of the namespace's devices that
  *			go to connections of lower NDP_PRIORITY while higher ones wait;
  *			0, the default: none
- * net.ndp.mem_max_kb	bound of what the packets in all queues weigh, KiB; beyond
- *			it what arrives is taken for trimmed, and writers wait.
- *			0: the bound of all namespaces together, an eighth of
- *			memory, is the only one
- * net.ndp.max_orphans	connections that no process has any more, whose data their
- *			peers have not taken yet; what is more is reset.  Half of
- *			it is for those whose peers take something.  As for TCP,
- *			by default one for each 256 KiB of memory
- * net.ndp.rst_rate	how often strangers are told that there is no connection, or
- *			nobody who listens, and peers that a connection was aborted:
- *			packets per second, in bursts of up to a tenth of a second;
- *			0: always
- * net.ndp.amplification  how many times the bytes that came from an address may be sent to
- *			it before its owner has shown that it gets them (verify.c);
- *			3 as in QUIC, 0: without bound, on a fabric where nobody can
- *			forge addresses
- * net.ndp.tombstones_max  connections remembered past their end; while there are
- *			as many, what arrives opens another by a cookie only
- * net.ndp.peers_max	hosts whose paths and round-trip time are remembered while no
- *			connection goes there, for a minute (peer.c)
+ * net.ndp.mem_max_kb	limit of the memory of the packets in all queues, KiB; beyond it arriving
+ *			packets are treated as trimmed, and writers wait.  0: only the limit of
+ *			all namespaces together, an eighth of memory, applies
+ * net.ndp.max_orphans	connections that no process has any more, whose peers have not
+ *			acknowledged all data yet; any more are reset.  Half of the limit is
+ *			reserved for those whose peers still acknowledge data.  As for TCP, by
+ *			default one for each 256 KiB of memory
+ * net.ndp.rst_rate	limit of RSTs for packets for which there is no connection, or no
+ *			listener, or that belong to an aborted connection: packets per second, in
+ *			bursts of up to a tenth of a second; 0: no limit
+ * net.ndp.amplification  bytes that may be sent to an address for each byte received from it,
+ *			until its owner has shown that it receives them (verify.c); 3 as in QUIC,
+ *			0: no limit, on a fabric where addresses cannot be spoofed
+ * net.ndp.tombstones_max  connections remembered past their end (tombstones); while there are
+ *			that many, new ones are opened by a cookie only
+ * net.ndp.peers_max	hosts without a connection whose paths and round-trip time are remembered,
+ *			for a minute (peer.c)
  * net.ndp.lossless	1: the networks behind all devices drop nothing for want of room, so that
- *			transports may open connections that need such networks; 0, the default:
- *			only those of which that shows (lossless.c)
+ *			transports that need this may open connections by any device; 0, the
+ *			default: only by devices that are seen to be lossless (lossless.c)
  * net.ndp.transport	transport of new sockets; a module is loaded by its name
- * net.ndp.transports	which there are, read only
+ * net.ndp.transports	transports that are available, read only
  * net.ndp.udp_port	UDP port of NDP; EBUSY once the namespace has made an
  *			AF_NDP socket
  */
 #include <linux/sysctl.h>
 #include "transport.h"
 
-/* Defaults: RSTs to strangers a second, and bytes for each of an unverified peer. */
+/* Defaults: RSTs per second, and bytes sent for each byte of an unverified peer. */
 #define NDP_RST_RATE		10000
 #define NDP_AMPLIFICATION	3
 
-/* Tombstones of a namespace. */
+/* Default limit of tombstones in a namespace. */
 #define NDP_TOMBSTONES_MAX	262144
 
-/* Hosts that are remembered while no connection goes there, 4 KiB each. */
+/* Default limit of remembered hosts without a connection, 4 KiB each. */
 #define NDP_PEERS_MAX		4096
 
-/* Orphans of a namespace: as TCP's, one for each so many bytes of memory, and no more. */
+/* Default limit of orphans, as TCP's: one for each 256 KiB of memory, up to a maximum. */
 #define NDP_ORPHANS_SHIFT	18
 #define NDP_ORPHANS_MAX		262144
 
@@ -109,7 +106,7 @@ static int ndp_proc_udp_port(COMPAT_CTL_TABLE *table, int write, void *buffer,
 	return err;
 }
 
-/* For a handler of text: a copy of @table that has @text in the place of its data. */
+/* For a handler of strings: a copy of @table with @text as its data. */
 static struct ctl_table ndp_text_table(COMPAT_CTL_TABLE *table, char *text,
 				       size_t size)
 {
@@ -146,7 +143,7 @@ static int ndp_proc_transports(COMPAT_CTL_TABLE *table, int write, void *buffer,
 	return proc_dostring(&tmp, write, buffer, lenp, ppos);
 }
 
-/* An int of struct ndp_net. */
+/* An int member of struct ndp_net. */
 #define NDP_SYSCTL(name, field, least, most, handler)			\
 {									\
 	.procname = name,						\

@@ -7,7 +7,7 @@
  * step: there is no instant at which a duplicate of an opening packet finds
  * neither (NDP paper, section 3.2.2: at most once).
  *
- * Non-goals: when an entry comes and goes (conn.c, timewait.c).
+ * Non-goals: when entries are added and removed (conn.c, timewait.c).
  */
 #include <linux/jhash.h>
 #include <net/netns/hash.h>
@@ -17,9 +17,9 @@
 static struct rhashtable ndp_table;
 
 /*
- * All that a stranger may choose is hashed, with the seed that he does not know: what was left
- * out, or joined by XOR, would let him have one chain for all of his connections.  An
- * initiator's id is its kernel's, drawn at random.
+ * All fields that a remote host may choose are hashed, with a seed that it does not know: a field
+ * left out, or joined by XOR, would let an attacker put all of its connections into one chain.
+ * The connection id of an initiator's entry is chosen by this kernel, at random.
  */
 static u32 ndp_key_hash(const void *data, u32 len, u32 seed)
 {
@@ -36,7 +36,7 @@ static u32 ndp_key_hash(const void *data, u32 len, u32 seed)
 	return jhash2(words, ARRAY_SIZE(words), seed);
 }
 
-/* As memcmp(), which is called, by the five words of 64 bits that a key is. */
+/* Compare the five 64-bit words of a key inline, where memcmp() would be called. */
 static int ndp_key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const u64 *a = arg->key, *b = (const u64 *)&((const struct ndp_entry *)obj)->key;
@@ -51,7 +51,7 @@ static const struct rhashtable_params ndp_table_params = {
 	.key_len = sizeof(struct ndp_key),
 	.hashfn = ndp_key_hash,
 	.obj_cmpfn = ndp_key_cmp,
-	/* 32 KB: not grown, entry by entry, for a few thousand short connections. */
+	/* 32 KB, so that a few thousand short connections do not make the table grow. */
 	.min_size = 4096,
 	.automatic_shrinking = true,
 };
@@ -79,8 +79,8 @@ struct ndp_entry *ndp_entry_lookup(const struct ndp_key *key)
 }
 
 /**
- * ndp_conn_get - hold the connection that an entry is
- * @e:		entry, no tombstone
+ * ndp_conn_get - take a reference to the connection of an entry
+ * @e:		entry that is no tombstone
  *
  * Context: RCU read side.
  * Return: connection with a reference, or NULL.
@@ -99,11 +99,11 @@ struct ndp_sock *ndp_conn_get(struct ndp_entry *e)
  * @np:		connection; its key must be set
  * @existing:	set to the entry that is there already, with -EEXIST
  *
- * From the insertion on a packet on another processor may find the connection,
- * and end it: whatever ndp_conn_unhash() undoes is done before.
+ * As soon as it is inserted, a packet on another CPU may find the connection, and end it:
+ * whatever ndp_conn_unhash() undoes must be done before.
  *
- * Context: RCU read side.  Any lock.
- * Return: 0, -EEXIST, or what the table cannot do (-ENOMEM, -E2BIG, -EBUSY).
+ * Context: RCU read side.  Any locks may be held.
+ * Return: 0, -EEXIST, or an error of the table (-ENOMEM, -E2BIG, -EBUSY).
  */
 int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing)
 {
@@ -127,7 +127,7 @@ int ndp_conn_hash(struct ndp_sock *np, struct ndp_entry **existing)
 /**
  * ndp_entry_replace - put a tombstone in the place of its connection
  * @e:		connection's entry, in the table
- * @tomb:	tombstone's, with the same key
+ * @tomb:	tombstone's entry, with the same key
  *
  * Context: any.
  */
@@ -145,12 +145,12 @@ void ndp_entry_remove(struct ndp_entry *e)
 	rhashtable_remove_fast(&ndp_table, &e->node, ndp_table_params);
 }
 
-/* Entries visited with the RCU read side held on to. */
+/* Entries visited in one RCU read-side section. */
 #define NDP_TABLE_BATCH		256
 
 /**
  * ndp_table_walk_enter - begin to visit all entries; rhashtable_walk_exit() ends it
- * @walk:	where the walk is
+ * @walk:	state of the walk
  *
  * Context: process.
  */
@@ -160,14 +160,13 @@ void ndp_table_walk_enter(struct rhashtable_iter *walk)
 }
 
 /**
- * ndp_table_walk - visit the entries of all namespaces, from where the walk is
- * @walk:	may be gone on with at any time later
- * @visit:	called with RCU read side; nonzero ends it for now, and the next call
- *		begins with the same entry
- * @arg:	its second argument
+ * ndp_table_walk - visit the entries of all namespaces, from the walk's current position
+ * @walk:	state of the walk, which may be continued at any time later
+ * @visit:	called in an RCU read-side section; nonzero stops the walk for now, and the next
+ *		call begins with the same entry
+ * @arg:	second argument of @visit
  *
- * When the table changes its size the walk begins anew, and when an entry goes away one may
- * be left out.
+ * The walk begins anew when the table is resized, and may skip an entry when one is removed.
  *
  * Context: process.
  */

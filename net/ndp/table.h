@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP, the table by which a packet finds its connection, and what a connection leaves.
+ * AF_NDP: the table in which a packet's connection is looked up, and tombstones.
  */
 #ifndef _NDP_TABLE_H
 #define _NDP_TABLE_H
@@ -13,10 +13,10 @@ struct ndp_sock;
  * struct ndp_key - what a packet must match to belong to a connection
  * @net:	namespace
  * @conn_id:	as on the wire
- * @initiator:	initiator's primary address in the acceptor's entry, else ::,
- *		what returns to the initiator may come to any alias of it
+ * @initiator:	in the acceptor's entry the initiator's primary address; else ::, as packets to
+ *		the initiator may arrive at any of its aliases
  * @iport:	initiator's NDP port
- * @aport:	acceptor's
+ * @aport:	acceptor's NDP port
  * @acceptor:	whether this entry is the acceptor's end
  */
 struct ndp_key {
@@ -46,9 +46,9 @@ struct ndp_entry {
  * @list:	in one of ndp_net's lists
  * @expires:	ktime_get_ns() at which every copy of its packets is gone
  * @rcv_nxt:	all PSNs below it had been received
- * @peer:	to whom it is counted, in ndp_net.tomb_peers
- * @aborted:	ended by a reset: answer what asks with another
- * @rcu:	readers of the table may still look at it
+ * @peer:	index in ndp_net.tomb_peers, where it is counted
+ * @aborted:	ended by a reset: a packet that asks for an answer gets another reset
+ * @rcu:	to free it when no reader of the table can see it any more
  *
  * Allocated together with the connection, so that closing cannot fail.
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: who chooses all that a connection's key has cannot choose its bucket.
+ * KUnit: a host that chooses all fields of a connection's key cannot choose its hash bucket.
  */
 #include <kunit/test.h>
 #include "table.c"
 
-#define KEYS	4096	/* as many as the least table has buckets */
-/* Of so many balls in so many urns one urn has 16 in one of 10^10 tries. */
+#define KEYS	4096	/* as many as the smallest table has buckets */
+/* With as many keys as buckets a bucket gets 16 by chance once in 10^10 runs. */
 #define MOST	16
 #define SEED	0x2545f491
 
-/* How long is the longest chain of the keys that @set makes of @key? */
+/* Return: length of the longest hash chain of the keys that @set makes of @key. */
 static int ndp_table_test_longest(struct kunit *test, struct ndp_key key,
 				  void (*set)(struct ndp_key *key, u32 i))
 {
@@ -52,7 +52,7 @@ static void ndp_table_test_aport(struct ndp_key *key, u32 i)
 	key->aport = htons(i);
 }
 
-/* What makes up for one in another, were they joined by XOR or by addition. */
+/* Fields whose changes would cancel out if they were joined by XOR or by addition. */
 static void ndp_table_test_two(struct ndp_key *key, u32 i)
 {
 	key->conn_id = cpu_to_be64(i);

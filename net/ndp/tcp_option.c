@@ -2,14 +2,13 @@
 /*
  * Options of SOL_TCP on AF_NDP sockets: applications set them on any stream.
  *
- * They are checked, remembered and told back as TCP does, with TCP's sysctls for
- * defaults.  Those that mean something here have effect: TCP_CORK, TCP_MAXSEG,
- * TCP_LINGER2, TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive,
- * which asks a silent peer with PROBE.  The others stay without: packets never
- * wait for more (TCP_NODELAY), an ACK waits 200 us at most, for data that can carry it, and
- * only where the sender allows that (TCP_QUICKACK; ack.c), an opening is data
- * (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and given up with it (TCP_SYNCNT), and so on.  TCP_INFO
- * tells what has the same meaning here.
+ * They are checked, remembered and returned as TCP does, with TCP's sysctls for defaults.
+ * Options that mean something here have effect: TCP_CORK, TCP_MAXSEG, TCP_LINGER2,
+ * TCP_USER_TIMEOUT, and with SO_KEEPALIVE the three of keepalive, which probes a silent peer by
+ * PROBE.  The others have none: packets never wait for more data (TCP_NODELAY), an ACK waits 200
+ * us at most, for data that can carry it, and only where the sender allows that (TCP_QUICKACK;
+ * ack.c), an opening carries data (TCP_FASTOPEN, TCP_DEFER_ACCEPT) and is given up with it
+ * (TCP_SYNCNT), and so on.  TCP_INFO reports what has the same meaning here.
  *
  * Non-goals: upper layer protocols (TLS), signatures, repair.
  */
@@ -21,8 +20,8 @@
 static const struct ndp_tcp_option {
 	int	optname;
 	int	least, most;
-	bool	truth;		/* any value, as 0 or 1 */
-	int	initial;	/* 0 where a sysctl stands behind it */
+	bool	truth;		/* any value is accepted, and stored as 0 or 1 */
+	int	initial;	/* 0 if the default is a sysctl's value */
 } ndp_tcp_options[NDP_TCP_OPTIONS] = {
 	[NDP_TCP_NODELAY] = { TCP_NODELAY, INT_MIN, INT_MAX, true, 0 },
 	[NDP_TCP_CORK] = { TCP_CORK, INT_MIN, INT_MAX, true, 0 },
@@ -51,7 +50,7 @@ static int ndp_tcp_option_find(int optname)
 }
 
 /**
- * ndp_tcp_options_init - defaults of a new socket
+ * ndp_tcp_options_init - set the defaults of a new socket
  * @np:		socket
  */
 void ndp_tcp_options_init(struct ndp_sock *np)
@@ -84,7 +83,7 @@ static int ndp_defer_seconds(int seconds)
 	return sum;
 }
 
-/* Clamp a value to the option's bounds, as TCP does. */
+/* The value that is stored for an option, as TCP does. */
 static int ndp_tcp_option_kept(enum ndp_tcp_option_id id, int val)
 {
 	switch (id) {
@@ -165,10 +164,10 @@ static u8 ndp_tcp_state(const struct ndp_sock *np)
 }
 
 /**
- * ndp_tcp_info - TCP_INFO
+ * ndp_tcp_info - fill in TCP_INFO
  * @np:		socket
- * @info:	filled with what NDP has of it; the window that is pushed stands
- *		for the congestion window
+ * @info:	filled as far as NDP has the values; the initial window is reported as the
+ *		congestion window
  */
 void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 {
@@ -210,9 +209,9 @@ void ndp_tcp_info(struct ndp_sock *np, struct tcp_info *info)
 }
 
 /**
- * ndp_keepalive - SO_KEEPALIVE is set, or TCP_KEEPIDLE
+ * ndp_keepalive - start or stop keepalive, after SO_KEEPALIVE or TCP_KEEPIDLE was set
  * @sk:		socket
- * @on:		whether
+ * @on:		start, else stop
  *
  * Context: lock_sock held.
  */

@@ -2,9 +2,9 @@
 /*
  * AF_NDP timers: retransmission, PROBE, delayed opening, giving up.
  *
- * What is due when the connection's timer runs.  With trimming a packet is hardly ever
- * lost without a word (NDP paper, section 3.2), so a timeout is short (rtt.c); while the
- * peer is silent it doubles.
+ * This file handles what is due when the connection's timer runs.  With trimming a packet is
+ * hardly ever lost silently (NDP paper, section 3.2), so a timeout is short (rtt.c); while the
+ * peer is silent the timeout doubles.
  *
  * Non-goals: when the timer runs (deadline.c).
  */
@@ -12,7 +12,7 @@
 #include "trace.h"
 #include "transport.h"
 
-/* An orphan that is one too many waits so long for a peer that takes nothing. */
+/* With too many orphans, one whose peer acknowledges nothing is ended after this time. */
 #define NDP_ORPHAN_STALLED	(5 * 1000 * NDP_MSEC)
 
 static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
@@ -35,15 +35,17 @@ static void ndp_packet_timeout(struct ndp_sock *np, struct sk_buff *skb)
 }
 
 /*
- * While the peer acknowledges nothing times out: it may only be slow, and what is lost is found
- * by the order of answers (order.c).  When nothing was acknowledged for a whole timeout the packet
- * that is in flight longest is sent again, and the timeout doubles: its answer tells of the
- * others, and a host that is down is not flooded.
+ * As long as the peer acknowledges packets, nothing times out: the peer may only be slow, and
+ * losses are found by the order of answers (order.c).  When nothing was acknowledged for a whole
+ * timeout, the packet that is in flight longest is retransmitted and the timeout doubles: the
+ * answer to that packet shows what became of the others, and a host that is down is not flooded.
  *
- * Without that order (transports of another kind, unverified peers) each packet whose time is
- * over is lost, in the first three rounds; then only the oldest, and all others wait another one.
+ * Without that order (some transports, unverified peers) each packet that times out is declared
+ * lost in the first three rounds; then only the oldest is, and all others wait for another
+ * timeout.
  *
- * While the host itself refuses all, the time doubles too: a link that is down costs little.
+ * While the host itself refuses all packets, the time until they are retried doubles too: a link
+ * that is down costs little.
  */
 static void ndp_check_flight(struct ndp_sock *np, u64 now)
 {
@@ -87,9 +89,9 @@ static void ndp_check_flight(struct ndp_sock *np, u64 now)
 }
 
 /*
- * A peer is waited for while it answers, also one that takes nothing, unless the
- * application says for how long (TCP_USER_TIMEOUT).  An opening that nobody has answered may
- * have been delivered, and is not sent again when the acceptor's tombstone has gone.
+ * A peer that answers is not given up, even if it accepts no data, unless the application limits
+ * the wait (TCP_USER_TIMEOUT).  An opening without an answer may have been delivered, and is not
+ * sent again once the acceptor's tombstone may have expired.
  */
 static bool ndp_given_up(struct ndp_sock *np, u64 now)
 {
@@ -117,8 +119,8 @@ static void ndp_check_probe(struct ndp_sock *np, u64 now)
 }
 
 /*
- * A peer takes nothing of what an orphan has for it, or has all and does not finish.
- * Return: the connection has ended.
+ * End an orphan whose peer accepts nothing, or has all and does not finish.
+ * Return: true if the connection has ended.
  */
 static bool ndp_orphan_over(struct ndp_sock *np, u64 now)
 {
@@ -159,7 +161,7 @@ static void ndp_timer_run(struct ndp_sock *np, u64 now)
 	if (np->syn_at && np->syn_at <= now) {
 		np->syn_at = 0;
 		ndp_send_open(np);
-		/* Without memory nothing is in flight that a timeout would send again. */
+		/* If memory was short, nothing is in flight that a timeout would retransmit. */
 		if (!np->opened && ndp_to_sk(np)->sk_state == TCP_SYN_SENT)
 			np->syn_at = now + NDP_SYN_DELAY;
 	}

@@ -3,33 +3,31 @@
  * AF_NDP tombstones: exactly-once for connections that open without a
  * handshake (NDP paper, section 3.2.2).
  *
- * Any packet of a first window may open a connection, so a late copy of one
- * would open it again.  A tombstone keeps the key of a connection that ended
- * until no copy can be left: twice the maximum segment lifetime once the peer
- * has told that it has nothing unacknowledged (ACK with LAST), or nothing but a FIN
- * that opens nothing when it comes again (FIN with GONE), else the time
- * after which the peer gives up retransmitting, plus that.  It also answers
- * the peer, which may have missed our last ACK; that is all that an initiator's is for, and
- * an orderly end leaves it the shorter time.
+ * Any packet of a first window may open a connection, so a late copy of one would open it again.
+ * A tombstone keeps the key of a connection that ended until no copy can be left: twice the
+ * maximum segment lifetime (MSL) once the peer has said that it has nothing unacknowledged (ACK
+ * with LAST), or nothing but a FIN that opens nothing when it arrives again (FIN with GONE), else
+ * the time after which the peer gives up retransmitting, plus 2 MSL.  A tombstone also answers
+ * the peer, which may have missed our last ACK; an initiator's serves nothing else, and gets the
+ * shorter time after an orderly end.
  *
- * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of
- * them, what arrives opens by cookies only, and their connections leave none
- * (cookie.c), unless we abort them.  There is room for twice as many and some to
- * spare.  A peer may have as many tombstones as there are places left, and opens
- * nothing while it has more: one that leaves them as fast as it can fills half of
- * the room, two such fill two thirds, and a stranger always finds a place.  Connections
- * that this host opened leave theirs only while half of the table is free.  A reboot
- * forgets all.
+ * Tombstones are never evicted; while a namespace has net.ndp.tombstones_max of them, connections
+ * are opened by cookies only, and those connections leave no tombstone (cookie.c), unless we
+ * abort them.  There is room for twice as many and some to spare.  A peer may have as many
+ * tombstones as there are places left, and opens nothing while it has more: one peer that leaves
+ * them as fast as it can fills half of the room, two fill two thirds, and a new peer always finds
+ * a place.  Connections that this host opened leave tombstones only while there are fewer than
+ * half of net.ndp.tombstones_max.  A reboot forgets all.
  */
 #include "table.h"
 
 /* Maximum segment lifetime. */
 #define NDP_MSL			(1000 * NDP_MSEC)
 
-/* Beyond twice net.ndp.tombstones_max and so many no connection is opened. */
+/* Tombstones allowed beyond twice net.ndp.tombstones_max; then no connection is opened. */
 #define NDP_TOMBSTONES_SPARE	1024
 
-/* So many are removed with softirqs off. */
+/* Expired tombstones removed at a time, with softirqs off. */
 #define NDP_TOMB_BATCH		256
 
 #define NDP_TOMB_BRIEF	(2 * NDP_MSL)
@@ -46,14 +44,14 @@ bool ndp_tomb_full(const struct ndp_net *nn)
 }
 
 /**
- * ndp_tomb_half_full - is half of what there may be there?
+ * ndp_tomb_half_full - are there at least half of net.ndp.tombstones_max?
  * @nn:		namespace
  *
- * Then connections that this host opened leave none: any user makes those, and a full
- * table has strangers pay a round trip for a cookie.
+ * If so, connections that this host opened leave none: any local user can open those, and a full
+ * table makes remote hosts pay a round trip for a cookie.
  *
  * Context: any.
- * Return: yes.
+ * Return: true if so.
  */
 bool ndp_tomb_half_full(const struct ndp_net *nn)
 {
@@ -61,9 +59,9 @@ bool ndp_tomb_half_full(const struct ndp_net *nn)
 }
 
 /*
- * To whom a tombstone is counted.  Who has one address of IPv6 has the other
- * addresses of its /64 as well.  Some share a count by chance, which nobody can
- * bring about.
+ * The index of the peer for which a tombstone is counted.  A host with one IPv6 address is taken
+ * to have the rest of its /64 as well.  Some peers share a count by chance, which no peer can
+ * force, as the hash is keyed.
  */
 static u16 ndp_tomb_peer(const struct ndp_net *nn, const struct ndp_key *key)
 {
@@ -74,15 +72,15 @@ static u16 ndp_tomb_peer(const struct ndp_net *nn, const struct ndp_key *key)
 }
 
 /**
- * ndp_tomb_refuses - has a peer so many that it may begin no connection?
+ * ndp_tomb_refuses - has a peer too many tombstones to open a connection?
  * @nn:		namespace
  * @key:	of the acceptor's entry
  *
- * Connections that end in order leave none once the table is full; of those that are
- * aborted this is the bound.
+ * Once the table is full, connections that end in order leave none; this limits those that are
+ * aborted.
  *
  * Context: any.
- * Return: yes.
+ * Return: true if so.
  */
 bool ndp_tomb_refuses(const struct ndp_net *nn, const struct ndp_key *key)
 {
@@ -92,7 +90,7 @@ bool ndp_tomb_refuses(const struct ndp_net *nn, const struct ndp_key *key)
 	return READ_ONCE(nn->tomb_peers[ndp_tomb_peer(nn, key)]) >= room;
 }
 
-/* One tombstone more or, by -1, less.  Context: tomb_lock held. */
+/* Count one tombstone more (@n is 1) or less (-1).  Context: tomb_lock held. */
 static void ndp_tomb_count(struct ndp_net *nn, const struct ndp_tombstone *tomb,
 			   int n)
 {
@@ -104,7 +102,8 @@ static void ndp_tomb_count(struct ndp_net *nn, const struct ndp_tombstone *tomb,
 
 /*
  * Context: tomb_lock held.
- * Return: when the next expires, 0: one has that is beyond @budget; or U64_MAX.
+ * Return: when the next one expires; 0: one has expired, but @budget is used up; U64_MAX: none is
+ * left.
  */
 static u64 ndp_tomb_reap_list(struct ndp_net *nn, struct list_head *list,
 			      u64 now, u32 *budget)
@@ -156,7 +155,7 @@ static void ndp_tomb_work(struct work_struct *work)
 	ndp_tomb_reap(nn, ktime_get_ns());
 }
 
-/* For how long a connection is remembered. */
+/* For how long a connection is remembered, ns. */
 u64 ndp_tomb_time(bool brief)
 {
 	return brief ? NDP_TOMB_BRIEF : NDP_TOMB_LONG;
@@ -174,8 +173,9 @@ static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
 	if (!list_is_singular(list))
 		return;
 	/*
-	 * Pending work runs no later than the head of either list expires.  It is put off by the
-	 * short list alone, which only the work itself empties.
+	 * Pending work runs when the head of either list expires, at most NDP_TOMB_BRIEF late:
+	 * only the first entry of the short list puts it off, and only the work itself empties
+	 * that list.
 	 */
 	if (brief)
 		mod_delayed_work(system_wq, &nn->tomb_work, wait);
@@ -184,7 +184,7 @@ static void ndp_tomb_queue(struct ndp_net *nn, struct ndp_tombstone *tomb,
 }
 
 /**
- * ndp_tomb_start - begin the wait of a tombstone that is in the table
+ * ndp_tomb_start - begin the lifetime of a tombstone that is in the table
  * @nn:		namespace
  * @tomb:	tombstone
  * @brief:	the peer has nothing left to retransmit
@@ -200,7 +200,7 @@ void ndp_tomb_start(struct ndp_net *nn, struct ndp_tombstone *tomb, bool brief)
 	spin_unlock_bh(&nn->tomb_lock);
 }
 
-/* The peer has nothing left to retransmit: shorten the tombstone's life. */
+/* The peer has nothing left to retransmit: shorten the tombstone's lifetime. */
 static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
 {
 	spin_lock_bh(&nn->tomb_lock);
@@ -219,9 +219,9 @@ static void ndp_tomb_shorten(struct ndp_net *nn, struct ndp_tombstone *tomb)
  * @tomb:	its tombstone
  * @skb:	packet, transport header at UDP, NDP header behind
  *
- * What was received is acknowledged again, as its ACK may have been lost.  A peer that asks
- * for leave to send takes something for missing that has arrived since, by an answer that was
- * overtaken: a PULL acknowledges all.
+ * Packets that were received are acknowledged again, as their ACK may have been lost.  A peer
+ * that sends a PROBE has not seen all answers in order, and still waits for the ACK of a packet
+ * that has arrived since: a PULL acknowledges all.
  *
  * Context: softirq, RCU read side.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP tracepoints, and the change that has one wherever it is made: a socket's state.
+ * AF_NDP tracepoints, and the function that changes a socket's state and traces that.
  *
  * Non-goals: counters (stat.c).
  */
@@ -16,7 +16,7 @@
  *
  * Lockless readers of the state see what was written before it.
  *
- * Context: any; nobody else changes it now.
+ * Context: any; nobody else may change the state at the same time.
  */
 void ndp_set_state(struct sock *sk, int state)
 {

@@ -2,13 +2,13 @@
 /*
  * AF_NDP tracepoints, system "ndp" (Documentation/observe.md).
  *
- * Each names its connection by namespace, addresses and ports, ours first.  The connection
- * id is no part of it: who knows that can forge packets, and what is traced is passed on.
- * One that is off costs a branch that is patched over: what an event says is read and
- * reckoned where it is recorded, never by the caller.
+ * Each event names its connection by namespace, addresses and ports, ours first.  The connection
+ * id is left out: whoever knows it can forge packets, and traces are passed on.  A tracepoint
+ * that is off costs a patched-out branch: the fields of an event are computed where it is
+ * recorded, never by the caller.
  *
  * Fields of an event are all of fixed size.  Filters, scripts and the tests of the project know
- * them by name: more may be added, none is changed.
+ * them by name: fields may be added, none may be changed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ndp
@@ -20,7 +20,7 @@
 #include <net/tcp_states.h>
 #include "queue.h"
 
-/* By these a connection is named; addresses of IPv4 are mapped into IPv6. */
+/* Fields that name a connection; IPv4 addresses are mapped into IPv6. */
 #define NDP_TRACE_NAMES						\
 		__field(__u32, netns)				\
 		__field(__u16, sport)				\
@@ -44,7 +44,7 @@
 #define NDP_TRACE_NAMES_ARGS					\
 	__entry->netns, __entry->saddr, __entry->sport, __entry->daddr, __entry->dport
 
-/* Userspace resolves what the formats say by these. */
+/* Userspace needs these to resolve the symbols in the formats. */
 TRACE_DEFINE_ENUM(NDP_DATA);
 TRACE_DEFINE_ENUM(NDP_ACK);
 TRACE_DEFINE_ENUM(NDP_NACK);
@@ -79,7 +79,7 @@ TRACE_DEFINE_ENUM(TCP_LISTEN);
 		{ NDP_COOKIE, "COOKIE" },			\
 		{ NDP_SIGNAL, "SIGNAL" })
 
-/* The other bits mean something else in each type, and are shown as a number. */
+/* The meaning of the other bits depends on the type; they are shown as a number. */
 #define ndp_trace_flags(flags)					\
 	__print_flags(flags, "|",				\
 		{ NDP_F_SYN, "SYN" },				\
@@ -102,8 +102,8 @@ TRACE_DEFINE_ENUM(TCP_LISTEN);
 		{ TCP_LISTEN, "LISTEN" })
 
 /*
- * A packet of ours: @path is its path's number, index and generation (ndp_path_number()), of
- * control packets the index; @entropy its UDP source port.
+ * A packet of ours: @path is the number of its path, index and generation (ndp_path_number()), or
+ * for control packets the index alone; @entropy is its UDP source port.
  */
 DECLARE_EVENT_CLASS(ndp_packet,
 	TP_PROTO(const struct ndp_sock *np, const struct ndphdr *nh, __be16 entropy),
@@ -141,15 +141,15 @@ DEFINE_EVENT(ndp_packet, ndp_send,
 	TP_ARGS(np, nh, entropy)
 );
 
-/* The header of one came back from a switch: as it had left, but for NDP_F_BOUNCED. */
+/* A switch returned the header of a packet, unchanged but for NDP_F_BOUNCED. */
 DEFINE_EVENT(ndp_packet, ndp_returned,
 	TP_PROTO(const struct ndp_sock *np, const struct ndphdr *nh, __be16 entropy),
 	TP_ARGS(np, nh, entropy)
 );
 
 /*
- * A packet of a connection has arrived, and is going to be looked at.  @path is the peer's number
- * as on the wire, which an acceptor masks; @len the payload before any trimming.
+ * A packet of a connection has arrived, and is about to be processed.  @path is the peer's path
+ * number as on the wire, which an acceptor masks; @len is the payload before any trimming.
  */
 TRACE_EVENT(ndp_receive,
 	TP_PROTO(const struct ndp_sock *np, const struct sk_buff *skb),
@@ -208,22 +208,23 @@ DECLARE_EVENT_CLASS(ndp_pulls,
 		  NDP_TRACE_NAMES_ARGS, __entry->pulls, __entry->counter)
 );
 
-/* The receiver grants pulls; the next packet to the sender tells. */
+/* The receiver grants pulls; its next packet to the sender carries them. */
 DEFINE_EVENT(ndp_pulls, ndp_pull,
 	TP_PROTO(const struct ndp_sock *np, u32 pulls, u32 counter),
 	TP_ARGS(np, pulls, counter)
 );
 
-/* The sender hears of pulls that it was granted. */
+/* The sender learns of pulls that it was granted. */
 DEFINE_EVENT(ndp_pulls, ndp_pulled,
 	TP_PROTO(const struct ndp_sock *np, u32 pulls, u32 counter),
 	TP_ARGS(np, pulls, counter)
 );
 
 /*
- * Paths are the peer's, which all connections to it share: the connection is the one whose packet
- * it was.  @control: for answers, else for DATA; @lost: bad news was of what was lost, not trimmed;
- * @out_ns: for how long it is, or was, left out.
+ * Paths belong to the peer, and all connections to it share them: the event names the connection
+ * whose packet caused it.  @control: the path is used for answers, else for DATA; @lost: it was
+ * left out because of losses, not because of trimming; @out_ns: for how long it is, or was, left
+ * out.
  */
 TRACE_EVENT(ndp_path,
 	TP_PROTO(const struct ndp_sock *np, bool control, u16 path, enum ndp_path_news news),
@@ -260,9 +261,9 @@ TRACE_EVENT(ndp_path,
 );
 
 /*
- * A packet is taken for lost: @path is the number of the path of its latest transmission, @entropy
- * that path's port, 0 if it has another now; @waited_ns how long ago that left; @again: it was
- * not the first.
+ * A packet is declared lost: @path is the path number of its latest transmission, @entropy the
+ * UDP source port of that path, 0 if it has another now; @waited_ns is the time since that
+ * transmission; @again: it was not the first.
  */
 DECLARE_EVENT_CLASS(ndp_loss,
 	TP_PROTO(const struct ndp_sock *np, const struct ndp_tx_cb *cb),
@@ -294,19 +295,19 @@ DECLARE_EVENT_CLASS(ndp_loss,
 		  __entry->again, (unsigned long long)__entry->waited_ns)
 );
 
-/* Its time is over. */
+/* A packet has timed out. */
 DEFINE_EVENT(ndp_loss, ndp_timeout,
 	TP_PROTO(const struct ndp_sock *np, const struct ndp_tx_cb *cb),
 	TP_ARGS(np, cb)
 );
 
-/* The order of answers tells it. */
+/* The order of answers shows that a packet is lost. */
 DEFINE_EVENT(ndp_loss, ndp_lost,
 	TP_PROTO(const struct ndp_sock *np, const struct ndp_tx_cb *cb),
 	TP_ARGS(np, cb)
 );
 
-/* A socket's state changes; TCP's names. */
+/* A socket's state changes; states have TCP's names. */
 TRACE_EVENT(ndp_state,
 	TP_PROTO(const struct ndp_sock *np, int oldstate, int newstate),
 	TP_ARGS(np, oldstate, newstate),

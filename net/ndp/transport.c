@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP transports: which there are, and which a socket has.
+ * AF_NDP transports: their registration, and the choice of one for a socket.
  *
- * As with TCP's congestion control, a transport is chosen by its name: by NDP_TRANSPORT
- * for a socket, by net.ndp.transport for those that are new in a namespace.  Modules are
- * loaded by that name (ndp-transport-NAME) for callers with CAP_NET_ADMIN.  Other than
- * there, both ends have to have the same: an opening names it by number, and what a peer
- * asks for is never loaded.  A socket that has one holds its module.
+ * As with TCP's congestion control, a transport is chosen by its name: by NDP_TRANSPORT for a
+ * socket, by net.ndp.transport for new sockets of a namespace.  Modules are loaded by that name
+ * (ndp-transport-NAME) for callers with CAP_NET_ADMIN.  Unlike there, both ends must have the
+ * same transport: an opening names it by number, and no module is loaded for a peer.  A socket
+ * holds the module of its transport.
  *
  * Non-goals: what a transport does (include/net/ndp_transport.h).
  */
@@ -46,8 +46,8 @@ static const struct ndp_transport *ndp_transport_find(const char *name)
  * @tp:		transport, constant until ndp_transport_unregister()
  *
  * Context: process.
- * Return: 0, -EINVAL if an op, name or number is missing or the private state too large,
- * -EEXIST if there is one of that name or number.
+ * Return: 0, -EINVAL if an op, name or number is missing or the private state is too large,
+ * -EEXIST if the name or number is taken.
  */
 int ndp_transport_register(const struct ndp_transport *tp)
 {
@@ -67,11 +67,10 @@ int ndp_transport_register(const struct ndp_transport *tp)
 EXPORT_SYMBOL_GPL(ndp_transport_register);
 
 /**
- * ndp_transport_unregister - take it back
+ * ndp_transport_unregister - withdraw a transport
  * @tp:		transport
  *
- * Sockets hold the module, so that none has the transport when its module's exit calls
- * this.
+ * Sockets hold the module, so none has the transport when the module's exit calls this.
  *
  * Context: process; waits for a grace period.
  */
@@ -154,7 +153,7 @@ const struct ndp_transport *ndp_transport_default(struct net *net)
 	const struct ndp_transport *tp;
 
 	rcu_read_lock();
-	/* The namespace holds it, but a writer of the sysctl may be letting go of it. */
+	/* The namespace holds it, but a writer of the sysctl may be dropping that reference. */
 	tp = ndp_transport_get(rcu_dereference(ndp_pernet(net)->transport));
 	rcu_read_unlock();
 	return tp ?: &ndp_pull_transport;
@@ -175,19 +174,19 @@ int ndp_transport_set_default(struct ndp_net *nn, const char *name)
 	if (!tp)
 		return -ENOENT;
 	tp = unrcu_pointer(xchg(&nn->transport, RCU_INITIALIZER(tp)));
-	/* Who has just read the pointer takes a reference of its own, or fails to. */
+	/* A reader of the old pointer takes a reference of its own, or fails to. */
 	ndp_transport_put(tp);
 	return 0;
 }
 
 /**
  * ndp_transport_names - names of transports
- * @buf:	where to
- * @size:	of it
- * @ids:	which, a bit for each number
+ * @buf:	destination
+ * @size:	size of @buf
+ * @ids:	transports to name, a bit for each number
  *
  * Context: any.
- * Return: length without the end.
+ * Return: length without the terminating NUL.
  */
 int ndp_transport_names(char *buf, size_t size, u32 ids)
 {
@@ -209,7 +208,7 @@ int ndp_transport_names(char *buf, size_t size, u32 ids)
 /**
  * ndp_transport_ids - numbers of transports that a user names
  * @names:	names, spaces between them; written to
- * @ids:	set to a bit for each
+ * @ids:	set to a bit for each transport
  *
  * Context: process; may load modules.
  * Return: 0 or -ENOENT.

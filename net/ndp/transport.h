@@ -34,16 +34,13 @@ void ndp_window_forget(struct ndp_sock *np);
 void ndp_window_tell(struct ndp_sock *np, u8 flags);
 void ndp_window_more(struct ndp_sock *np, bool room);
 
-/* A connection's bytes that are its transport's own. */
+/* A connection's bytes that are private to its transport. */
 static inline void *ndp_transport_priv(const struct ndp_sock *np)
 {
 	return (void *)np->priv;
 }
 
-/*
- * The ops, with what the core does where a transport has none.  Context: as struct
- * ndp_transport says.
- */
+/* The ops, with defaults for those that a transport lacks.  Context: see struct ndp_transport. */
 static inline bool ndp_tp_may_send(const struct ndp_sock *np, enum ndp_send what,
 				   u32 len)
 {
@@ -53,8 +50,8 @@ static inline bool ndp_tp_may_send(const struct ndp_sock *np, enum ndp_send what
 }
 
 /*
- * The room that the peer is told.  Who has to verify its address, and has no credit that
- * could be kept from it, is told of none.
+ * The room that is advertised to the peer.  If the transport has no credit that could be
+ * withheld, no room is while the window is shut, or while the peer has to verify its address.
  */
 static inline u32 ndp_tp_window(struct ndp_sock *np)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: which transports are taken, and found.
+ * KUnit: which transports are accepted, and how they are found.
  */
 #include <kunit/test.h>
 #include "transport.c"

@@ -2,9 +2,9 @@
 /*
  * AF_NDP over UDP: the kernel sockets on which a namespace receives.
  *
- * Bound when a namespace makes its first AF_NDP socket, that of IPv6 with the first
- * of protocol 1, closed with the namespace.  Packets reach ndp_rcv() in the receive
- * softirq and never enter the UDP socket's own queue.
+ * The sockets are opened with a namespace's first AF_NDP socket, that of IPv6 with the first of
+ * protocol 1, and closed with the namespace.  Packets reach ndp_rcv() in the receive softirq and
+ * never enter the UDP socket's own queue.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -13,10 +13,10 @@
 #include <compat/udp_tunnel.h>
 #include "conn.h"
 
-/* UDP's encap types name those it must know; any other value will do. */
+/* UDP's encap types are for protocols that UDP must know; any other value will do. */
 #define NDP_UDP_ENCAP	100
 
-/* Context: RCU read side.  Return: the connection that sent @nh to @to, held. */
+/* Context: RCU read side.  Return: the connection that sent @nh to @to, held, or NULL. */
 static struct ndp_sock *ndp_udp_err_conn(struct net *net,
 					 const struct in6_addr *to,
 					 const struct ndphdr *nh)
@@ -40,7 +40,7 @@ static struct ndp_sock *ndp_udp_err_conn(struct net *net,
 	return e && !e->tombstone ? ndp_conn_get(e) : NULL;
 }
 
-/* "Port unreachable", by the ICMP of the family of the packet that met it. */
+/* Is the error "port unreachable", of ICMP or ICMPv6 according to the family of @udp? */
 static bool ndp_udp_refused(const struct sock *udp, const struct sk_buff *skb)
 {
 	const struct icmp6hdr *icmp6 = icmp6_hdr(skb);
@@ -65,8 +65,8 @@ static struct in6_addr ndp_udp_err_to(const struct sock *udp,
 }
 
 /*
- * What UDP's error handler makes of our packets: the socket is found by the
- * destination port, so every error for a packet to that port comes here first.
+ * Called by UDP's error handler, which finds the socket by the destination port: every error for
+ * a packet to that port is passed to this function first, and belongs to NDP.
  */
 static int ndp_udp_err_lookup(struct sock *udp, struct sk_buff *skb)
 {
@@ -74,11 +74,10 @@ static int ndp_udp_err_lookup(struct sock *udp, struct sk_buff *skb)
 }
 
 /*
- * A host that does not speak NDP refuses an opening by "port unreachable", and one whose
- * address somebody forged refuses our answers so.
- * All other errors are soft: another path may work, and the timers give up in
- * the end.  ICMP returns 8 bytes behind the IP header on old hosts: without
- * the NDP header there is nobody to tell.
+ * A host that does not speak NDP refuses an opening by "port unreachable", and a host whose
+ * address was spoofed refuses our answers so.  All other errors are soft: another path may work,
+ * and the timers give up in the end.  Old hosts return only 8 bytes behind the IP header by ICMP:
+ * without the NDP header the connection is not known.
  */
 static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 			COMPAT_ENCAP_ERR_ARGS)
@@ -109,7 +108,9 @@ static void ndp_udp_err(struct sock *udp, struct sk_buff *skb,
 
 static int ndp_udp_open(struct net *net, int family, struct socket **udp)
 {
-	/* UDP checksums are neither sent nor required, see ip.c. */
+	/*
+	 * UDP checksums are not required; only packets that stay on this host have one, see ip.c.
+	 */
 	struct udp_port_cfg cfg = {
 		.family = family,
 		.local_udp_port = htons(ndp_pernet(net)->udp_port),

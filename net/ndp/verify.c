@@ -2,51 +2,50 @@
 /*
  * AF_NDP address verification: is the peer where its packets say it is?
  *
- * A first window opens a connection without a handshake, so its source address may be
- * forged, and the application's answer would go to a third host.  Until a peer has
- * shown that it gets what is sent to its address, its connection is unverified:
+ * A first window opens a connection without a handshake, so its source address may be spoofed,
+ * and the application's answer would go to a third host.  Until a peer has shown that it receives
+ * what is sent to its address, its connection is unverified:
  *
- * - It is sent no more than net.ndp.amplification times the bytes that it sent, but at
- *   least one packet, cut to what is left (QUIC's rule, RFC 9000, section 8.1).  What
- *   the limit holds back is not probed for and not sent at a timeout: a challenge
- *   (COOKIE) goes instead, one a timeout, which doubles.
- * - An answer to the first packet that we sent verifies it: that answer echoes 48 random
- *   bits, our first PSN and the path number, which is masked with a random number on the
- *   wire (path_mask).  A good cookie, or a good token, verifies it too.  Cumulative
- *   numbers acknowledge nothing before.
- * - A listener counts its unverified connections.  While they, or the unaccepted ones,
- *   are more than half its backlog, openings need a cookie (cookie.c), and those that are
- *   open are asked for one and pulled from only then.
- * - One that has not been verified after NDP_GIVE_UP is ended without a word; while its
- *   listener demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
+ * - The peer is sent no more than net.ndp.amplification times the bytes that it sent, but at
+ *   least one packet, cut to what is left (QUIC's rule, RFC 9000, section 8.1).  Packets that the
+ *   limit holds back are not probed for and not sent at a timeout: a challenge (COOKIE) is sent
+ *   instead, one per timeout, which doubles.
+ * - An answer to the first packet that we sent verifies the peer: that answer echoes 48 random
+ *   bits, our first PSN and the path number, which is masked with a random number on the wire
+ *   (path_mask).  A good cookie, or a good token, verifies the peer too.  Until then cumulative
+ *   PSNs acknowledge nothing.
+ * - A listener counts its unverified connections.  While they, or the unaccepted ones, are more
+ *   than half its backlog, openings need a cookie (cookie.c), and the peers of open unverified
+ *   connections are challenged, and pulled from only when they have answered.
+ * - A connection that is still unverified after NDP_GIVE_UP is ended silently; while its listener
+ *   demands cookies or memory is short, after NDP_UNVERIFIED_SHORT.
+ * - An unverified peer is not trusted to show which path loses our answers (score.c).  Instead
+ *   its duplicates trigger a challenge, but no more often than once in NDP_CHALLENGE_AGAIN.
  *
- * - Of an unverified peer it is not believed which path loses our answers (score.c).  One whose
- *   packets come again is challenged then, but no more often than once in NDP_CHALLENGE_AGAIN.
+ * A peer that had to be challenged or was held back is given a token: a number that proves its
+ * address in later connections, as TCP Fast Open's cookie does.  The initiator keeps the token
+ * and sends it beside its next first window to that host, so that only the first large answer
+ * pays a round trip.
  *
- * Whoever had to be challenged or was held back is given a token: a number that proves
- * its address in later connections, as TCP Fast Open's cookie does.  The initiator keeps
- * it and shows it beside its next first window to that host, so that only the first large
- * answer pays a round trip.
+ * Packets that arrive by the loopback device were not forged by another host, and need no proof.
  *
- * What comes by the loopback device was not forged by another host, and needs no proof.
- *
- * Non-goals: peers that are where they say.  Against them there are the backlog, the
- * bounds of memory and the application.
+ * Non-goals: attacks by peers at their true address.  The backlog, the limits of memory and the
+ * application protect against those.
  */
 #include <linux/jhash.h>
 #include "conn.h"
 
-/* The first challenge of a connection that nothing holds back: most never need one. */
+/* Time until the first challenge while nothing is held back: most connections need none. */
 #define NDP_CHALLENGE_IDLE	(1000 * NDP_MSEC)
 
-/* And the next one, when what was answered comes again: some round trips later. */
+/* Least time between challenges that duplicates of answered packets cause: some round trips. */
 #define NDP_CHALLENGE_AGAIN	(NDP_RTO_MIN / 4)
 
-/* An unverified connection's time while its listener or memory is under pressure. */
+/* Lifetime of an unverified connection while its listener or memory is under pressure. */
 #define NDP_UNVERIFIED_SHORT	(3000 * NDP_MSEC)
 
 /**
- * ndp_unverified_begin - nothing shows yet that the peer is where it says
+ * ndp_unverified_begin - the peer of a new connection is unverified
  * @np:		connection, fresh
  * @lsk:	its listener
  *
@@ -82,11 +81,11 @@ void ndp_unverified_end(struct ndp_sock *np)
 }
 
 /**
- * ndp_verified - the peer has shown that it gets what is sent to its address
+ * ndp_verified - the peer has shown that it receives what is sent to its address
  * @np:		connection
- * @challenged:	by a cookie that it was asked for
+ * @challenged:	it had to be challenged, or its token is stale: give it a new token
  *
- * What was held back leaves by the caller's ndp_output().
+ * Packets that were held back are sent by the caller's ndp_output().
  *
  * Context: np->lock held.
  */
@@ -101,7 +100,7 @@ void ndp_verified(struct ndp_sock *np, bool challenged)
 }
 
 /**
- * ndp_verified_by_answer - has an answer shown what only its addressee can know?
+ * ndp_verified_by_answer - verify the peer if an answer echoes what only it can know
  * @np:		connection
  * @cb:		packet of ours that is answered
  * @path:	path that the answer echoes, unmasked
@@ -116,12 +115,12 @@ void ndp_verified_by_answer(struct ndp_sock *np, const struct ndp_tx_cb *cb,
 }
 
 /**
- * ndp_unverified_received - a packet of the peer raises what it may be sent
+ * ndp_unverified_received - a packet of the peer raises the limit on what it is sent
  * @np:		unverified connection
  * @skb:	packet, data at the UDP header
  *
- * A peer that sends again may have slept through all challenges so far, and need not
- * wait until the doubled time is over.
+ * A peer that sends again may have missed all challenges so far, and need not wait until the
+ * doubled interval is over.
  *
  * Context: np->lock held; the caller's ndp_output() sets the timer.
  */
@@ -133,11 +132,12 @@ void ndp_unverified_received(struct ndp_sock *np, const struct sk_buff *skb)
 }
 
 /**
- * ndp_unverified_again - a packet that was answered has come again
+ * ndp_unverified_again - a packet that was answered has arrived again
  * @np:		connection
  *
- * Which path loses answers is not known of an unverified peer (score.c): the next challenge goes
- * now, but not sooner than NDP_CHALLENGE_AGAIN after the last.  That may have been lost too.
+ * The lost answer of an unverified peer is charged to no path (score.c); instead the next
+ * challenge is sent now, but not sooner than NDP_CHALLENGE_AGAIN after the last, which may have
+ * been lost too.
  *
  * Context: np->lock held; the caller's ndp_output() sets the timer.
  */
@@ -159,7 +159,7 @@ static s64 ndp_unverified_room(const struct ndp_sock *np)
 	       ndp_outer_len(np) - NDP_HDR_LEN;
 }
 
-/* The limit holds something back: a challenge goes after a timeout's silence. */
+/* The limit holds packets back: a challenge is sent after one timeout. */
 static void ndp_hold_back(struct ndp_sock *np)
 {
 	if (np->held_back)
@@ -176,7 +176,7 @@ static void ndp_hold_back(struct ndp_sock *np)
  * @np:		connection
  *
  * Context: np->lock held.
- * Return: bytes; at least one of the first packet, whose answer verifies the peer.
+ * Return: bytes; at least 1 for the first packet, whose answer verifies the peer.
  */
 u32 ndp_unverified_most(const struct ndp_sock *np)
 {
@@ -191,7 +191,7 @@ u32 ndp_unverified_most(const struct ndp_sock *np)
  * @len:	its payload
  *
  * Context: np->lock held.
- * Return: yes; it stays in its queue.
+ * Return: true if so; the packet stays in its queue.
  */
 bool ndp_unverified_holds(struct ndp_sock *np, u32 len)
 {
@@ -203,7 +203,7 @@ bool ndp_unverified_holds(struct ndp_sock *np, u32 len)
 }
 
 /**
- * ndp_challenge - ask the peer to show that it gets what is sent to its address
+ * ndp_challenge - ask the peer to show that it receives what is sent to its address
  * @np:		unverified connection
  *
  * Context: np->lock held.
@@ -216,7 +216,7 @@ void ndp_challenge(struct ndp_sock *np)
 	ndp_send_cookie(np, ndp_cookie_make(nn, &np->entry.key), 0);
 }
 
-/* How long may it stay unverified? */
+/* How long may a connection stay unverified? */
 static u64 ndp_unverified_limit(const struct ndp_sock *np)
 {
 	const struct sock *sk = &np->inet.sk;
@@ -228,12 +228,12 @@ static u64 ndp_unverified_limit(const struct ndp_sock *np)
 }
 
 /**
- * ndp_check_challenge - challenge a peer whose time has come
+ * ndp_check_challenge - challenge a peer if that is due
  * @np:		connection
  * @now:	ktime_get_ns()
  *
  * Context: np->lock held.
- * Return: it has been unverified for too long, and is to be ended.
+ * Return: true if the connection has been unverified for too long, and is to be ended.
  */
 bool ndp_check_challenge(struct ndp_sock *np, u64 now)
 {
@@ -242,22 +242,22 @@ bool ndp_check_challenge(struct ndp_sock *np, u64 now)
 	if (now - np->unverified_since >= ndp_unverified_limit(np))
 		return true;
 	ndp_challenge(np);
-	/* However often it doubled: the end comes in time. */
+	/* However often the interval has doubled, the connection is ended in time. */
 	np->challenge_at = min(now + np->challenge_ns,
 			       np->unverified_since + NDP_GIVE_UP);
 	np->challenge_ns = min(2 * np->challenge_ns, NDP_GIVE_UP);
 	return false;
 }
 
-/* The initiator's memory of tokens: by the pair of addresses, the newest stays. */
+/* The initiator's tokens, in a table hashed by the pair of addresses; the newest stays. */
 
 #define NDP_TOKENS	256
 
 /**
- * struct ndp_token - a number that a host gave us, for later
+ * struct ndp_token - a token that a host gave us for later connections
  * @peer:	that host
- * @local:	address of ours that the number vouches for
- * @value:	it
+ * @local:	address of ours that the token vouches for
+ * @value:	the token
  */
 struct ndp_token {
 	struct in6_addr		peer;
@@ -274,7 +274,7 @@ static struct ndp_token *ndp_token_slot(struct ndp_net *nn,
 	return &nn->tokens[hash % NDP_TOKENS];
 }
 
-/* Context: token_lock held.  The table is made when the first token comes. */
+/* Context: token_lock held.  The table is allocated when the first token arrives. */
 static bool ndp_tokens_alloc(struct ndp_net *nn)
 {
 	if (!nn->tokens)
@@ -285,7 +285,7 @@ static bool ndp_tokens_alloc(struct ndp_net *nn)
 
 /**
  * ndp_token_keep - keep the token that an acceptor gave
- * @np:		connection, its initiator
+ * @np:		connection that this host opened
  * @value:	token
  *
  * Context: np->lock held, softirqs off.

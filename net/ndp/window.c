@@ -2,33 +2,33 @@
 /*
  * AF_NDP windows: flow control for transports that do not ask for each packet.
  *
- * Each answer, and each PULL, tells the room there is, in packets of the largest size seen,
- * and the PSN below which all have arrived.  A sender never has more packets in flight
- * than that, but for one where anything is allowed; what was sent before and is lost, and
- * a FIN, are not held back.  Once something was refused for want of room, of whatever
- * kind, there is none until the reader takes something, a packet is taken in order, or
- * the peer asks.  So what was refused comes back no faster than room appears.
+ * Each answer, and each PULL, advertises the room that there is, in packets of the largest size
+ * seen, and the PSN below which all packets have arrived.  A sender never has more packets in
+ * flight than that, except that any room at all allows one; retransmissions of lost packets, and
+ * a FIN, are not held back.  Once a packet was refused for want of room, of whatever kind, no
+ * room is advertised until the reader reads something, a packet is accepted in order, or the peer
+ * asks.  So refused packets are resent no faster than room appears.
  *
- * A reader that makes room says so (PULL) when there is twice the room that the peer
- * knows of, as TCP does.  Should that PULL be lost, or an older answer overtake it, the
- * peer asks (PROBE).
+ * When a reader has made twice the room that the peer knows of, a PULL advertises it, as in TCP.
+ * Should that PULL be lost, or an older answer overtake it, the peer asks (PROBE).
  *
- * Where not each packet is answered (@asks) the room that was told is a promise up to a PSN, and
- * what is sent beyond the newest number acknowledged uses it up, whatever else was heard of it.
- * It grows in steps of a quarter of the buffer, so that a slow reader and its peer do not talk
- * about each packet: by PULL when the reader has made such a step, and when it has read all and
- * the promise is used up.  Answers tell a smaller gain only to a peer whose reader has nothing to
- * read, or that asks.  Nobody who was not accepted yet is told of more than one packet: all
- * that open at once share the listener's bound.
+ * Where not each packet is answered (@asks), the advertised room is a promise up to a PSN, and
+ * packets sent beyond the newest cumulative PSN use it up, even if they were acknowledged.  The
+ * promise grows in steps of a quarter of the buffer, so that a slow reader does not cause a PULL
+ * per packet: a PULL is sent when the reader has freed such a step, and when it has read all and
+ * the promise is used up.  Answers advertise a smaller gain only if the reader has nothing to
+ * read, or if the peer asks.  A connection that was not accepted yet advertises no more than one
+ * packet: all such connections share the listener's limit.
  *
- * Answers overtake one another.  The newest has the highest cumulative PSN, and of those
- * of one the highest PSN answered; a PULL is newer than what came before it.
+ * Answers can overtake one another.  The newest has the highest cumulative PSN, and among those
+ * with the same one the highest PSN answered; a PULL counts as newer than answers with the same
+ * cumulative PSN.
  *
  * Non-goals: NDP's own credit (credit.c, grant.c), congestion.
  */
 #include "transport.h"
 
-/* Does what the peer has promised reach to that packet?  The lowest one has a slot of its own. */
+/* Does the peer's promise reach up to packet @psn?  The lowest one has a slot of its own. */
 static bool ndp_window_reaches(const struct ndp_sock *np, u32 psn, u32 len)
 {
 	s32 ahead = psn - np->window_cum;
@@ -53,12 +53,12 @@ bool ndp_window_allows(const struct ndp_sock *np, enum ndp_send what, u32 len)
 					  ndp_tx_cb(ndp_rtx_first(np))->psn, len);
 	if (!np->flight_pkts)
 		return np->snd_window;
-	/* The peer's slots are of that size, however small the packets in them. */
+	/* The peer counts its room in packets of that size, however small ours are. */
 	return (u64)np->flight_pkts * np->mss + len <= np->snd_window;
 }
 
 /**
- * ndp_window_granted - an answer tells of the peer's room
+ * ndp_window_granted - take the peer's room from an answer
  * @np:		connection
  * @nh:		its header
  */
@@ -83,7 +83,7 @@ void ndp_window_granted(struct ndp_sock *np, const struct ndphdr *nh)
  * ndp_window_arrived - DATA or FIN has arrived
  * @np:		connection
  * @nh:		its header
- * @how:	and how
+ * @how:	how it arrived
  */
 void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 			enum ndp_arrival how)
@@ -94,7 +94,7 @@ void ndp_window_arrived(struct ndp_sock *np, const struct ndphdr *nh,
 		np->window_shut = false;
 }
 
-/* What the peer knows of and has not used. */
+/* Advertised room that the peer has not used up, bytes. */
 static u32 ndp_window_left(const struct ndp_sock *np)
 {
 	u64 used = (u64)(np->rcv_nxt - np->told_cum) * np->rcv_mss;
@@ -102,7 +102,7 @@ static u32 ndp_window_left(const struct ndp_sock *np)
 	return used < np->rcv_window ? np->rcv_window - used : 0;
 }
 
-/* By how much more it is told of at least. */
+/* The least gain of room that is advertised, bytes. */
 static u32 ndp_window_step(const struct ndp_sock *np)
 {
 	u32 packets = (u32)READ_ONCE(np->inet.sk.sk_rcvbuf) / np->rcv_truesize;
@@ -128,7 +128,7 @@ u32 ndp_window_promise(struct ndp_sock *np)
 }
 
 /**
- * ndp_window_forget - the peer asks: it is told all there is, as if it knew of nothing
+ * ndp_window_forget - the peer asks: all room is advertised, as if it knew of none
  * @np:		connection
  */
 void ndp_window_forget(struct ndp_sock *np)
@@ -137,7 +137,7 @@ void ndp_window_forget(struct ndp_sock *np)
 	np->rcv_window = ndp_window(np);
 }
 
-/* The reader has taken something: is it worth telling? */
+/* The reader has made room: is it worth advertising? */
 static bool ndp_window_is_news(struct ndp_sock *np)
 {
 	u32 left, window = ndp_tp_window(np);
@@ -149,7 +149,7 @@ static bool ndp_window_is_news(struct ndp_sock *np)
 }
 
 /**
- * ndp_window_tell - tell the peer how things stand
+ * ndp_window_tell - send the peer a PULL that advertises the room
  * @np:		connection
  * @flags:	&enum ndp_flags
  *
@@ -157,7 +157,7 @@ static bool ndp_window_is_news(struct ndp_sock *np)
  */
 void ndp_window_tell(struct ndp_sock *np, u8 flags)
 {
-	/* Before the peer's first packet no number is known of which this could tell. */
+	/* Before the peer's first packet there is no cumulative PSN to report. */
 	if (!np->irs_known)
 		return;
 	NDP_CONN_INC(np, PULL_OUT);
@@ -165,9 +165,9 @@ void ndp_window_tell(struct ndp_sock *np, u8 flags)
 }
 
 /**
- * ndp_window_more - there may be room that was not there before
+ * ndp_window_more - advertise the room, if it has grown enough or the peer is to be informed
  * @np:		connection
- * @room:	else there is none, but the peer is to hear how things stand
+ * @room:	there may be more room; else there is none, but the peer is to be informed
  *
  * Context: softirqs off.
  */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: room that was promised up to a number, where not each packet is answered.
+ * KUnit: room that was promised up to a PSN, where not each packet is answered.
  */
 #include "conn_test.h"
 #include "window.c"
 
 #define MSS	1000
 
-/* What was told is used up by what has arrived since, also where numbers wrap. */
+/* Advertised room is used up by packets that arrive after that, also where PSNs wrap. */
 static void ndp_window_test_left(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, U32_MAX - 4);
@@ -25,7 +25,7 @@ static void ndp_window_test_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ndp_window_left(np));
 }
 
-/* A quarter of the buffer, by what packets weigh; one at least. */
+/* A step is a quarter of the buffer, counted by truesize; one packet at least. */
 static void ndp_window_test_step(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, 0);
@@ -38,7 +38,7 @@ static void ndp_window_test_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, MSS, ndp_window_step(np));
 }
 
-/* New packets within it; the lowest missing one if there is any room at all. */
+/* New packets must fit into the room; the lowest missing one needs any room at all. */
 static void ndp_window_test_reach(struct kunit *test)
 {
 	struct ndp_sock *np = ndp_test_sock(test, 0);

@@ -2,9 +2,9 @@
 /*
  * AF_NDP packets on their way out: how each is made and handed to IP.
  *
- * Each leaves by a path of its own choice (NDP paper, section 3.1.1), DATA and control
- * packets by turns of their own (path.c).  The queue's copy of a numbered packet holds
- * the payload in page fragments; every transmission is a clone, which writes its headers.
+ * For each packet a path is chosen (NDP paper, section 3.1.1), for DATA and control packets by
+ * separate permutations (path.c).  The send queue's skb of a numbered packet holds the payload in
+ * page fragments; every transmission is a clone with headers of its own.
  *
  * Non-goals: when a packet may leave (output.c).
  */
@@ -13,9 +13,9 @@
 #include "transport.h"
 
 /*
- * Write the payload's CRC behind the NDP header.  What goes by the loopback device stays on this
- * host and has none: UDP's checksum, which nobody computes unless the packet is sent on by another
- * device, is enough there, as it is for TCP.
+ * Write the payload's CRC behind the NDP header.  Packets that leave by the loopback device stay
+ * on this host and have none: UDP's checksum, which is only computed if another device sends the
+ * packet on, is enough there, as it is for TCP.
  */
 static void ndp_put_crc(struct sk_buff *skb, struct sk_buff *queued, bool local)
 {
@@ -37,8 +37,8 @@ static void ndp_put_crc(struct sk_buff *skb, struct sk_buff *queued, bool local)
  * @skb:	packet, data at the NDP header; consumed
  * @queued:	the send queue's packet, if @skb carries its payload behind room for a CRC; or NULL
  * @pathno:	path to take
- * @dscp:	code point
- * @limit:	pieces are no longer than this, 0: than the route says
+ * @dscp:	DSCP of the packet
+ * @limit:	fragments are no longer than this, 0: than the route's MTU
  *
  * Context: np->lock held, softirqs off.
  * Return: 0, or the reason why it did not get past the local qdisc.
@@ -68,12 +68,12 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, struct sk_buff *queued, u
 		flow.local = dst->dev->flags & IFF_LOOPBACK;
 		ndp_put_crc(skb, queued, flow.local);
 	}
-	/* ndp_mtu_note() has just learnt it. */
+	/* ndp_mtu_note() has set @mtu of the path. */
 	flow.mtu = READ_ONCE(path->mtu);
 	if (dscp == NDP_DSCP_DATA && np->tp->ecn)
 		flow.ecn = INET_ECN_ECT_0;
 	skb->mark = flow.mark;
-	/* Queues that tell flows apart need not look into the packet. */
+	/* Qdiscs that separate flows need not dissect the packet. */
 	__skb_set_sw_hash(skb, path->hash, true);
 	if (ndp_is_unverified(np))
 		ndp_unverified_sent(np, skb);
@@ -91,8 +91,8 @@ int ndp_xmit(struct ndp_sock *np, struct sk_buff *skb, struct sk_buff *queued, u
  * @skb:	packet
  * @type:	what it is
  * @flags:	&enum ndp_flags
- * @psn:	its number
- * @number:	of the path that it will take; of control packets its index will do
+ * @psn:	its PSN
+ * @number:	number of the path that it will take; for control packets the index will do
  *
  * Context: np->lock held.
  * Return: the header.
@@ -132,7 +132,7 @@ static struct sk_buff *ndp_make_control(struct ndp_sock *np, enum ndp_type type,
 	return skb;
 }
 
-/* The path of a control packet. */
+/* Choose the path of a control packet. */
 static u16 ndp_control_path(struct ndp_sock *np, enum ndp_path_use use)
 {
 	ndp_peer_follow(np);
@@ -140,16 +140,16 @@ static u16 ndp_control_path(struct ndp_sock *np, enum ndp_path_use use)
 }
 
 /*
- * The path of an answer to a packet that took that one.  What was sent again may have been
- * answered before, in vain: it is by other paths, and so is what would take one that loses
- * answers.
+ * Choose the path of an answer to a packet that took @echo_path.  With @echo it has the same
+ * number, unless the packet was retransmitted, as an earlier answer may have been lost, or that
+ * path is left out for losing answers.
  */
 static u16 ndp_answer_path(struct ndp_sock *np, enum ndp_type type, u16 echo_path, u8 flags)
 {
 	enum ndp_path_use use = NDP_PATH_NO_PROBE;
 	u16 pathno;
 
-	/* That an ACK was lost is heard when its packet comes again. */
+	/* The loss of an ACK is noticed when its packet arrives again. */
 	if (type == NDP_ACK)
 		use = np->rcv_last ? NDP_PATH_PROBE_LATE : NDP_PATH_PROBE;
 
@@ -167,9 +167,9 @@ static u16 ndp_answer_path(struct ndp_sock *np, enum ndp_type type, u16 echo_pat
  * @np:		connection
  * @type:	what it is
  * @flags:	&enum ndp_flags
- * @psn:	its number
- * @echo_path:	of SIGNAL: kind; else 0
- * @origin:	of PROBE; of SIGNAL: value; else 0
+ * @psn:	its PSN
+ * @echo_path:	SIGNAL: its kind; else 0
+ * @origin:	PROBE: its origin; SIGNAL: its value; else 0
  *
  * Context: np->lock held, softirqs off.
  * Return: the path.
@@ -193,16 +193,15 @@ u16 ndp_send_control(struct ndp_sock *np, enum ndp_type type, u8 flags, u32 psn,
 }
 
 /**
- * ndp_send_answer - ACK or NACK
+ * ndp_send_answer - send an ACK or NACK
  * @np:		connection
  * @type:	NDP_ACK or NDP_NACK
  * @psn:	packet answered
  * @echo_path:	path that it took
- * @flags:	NDP_F_RTX, NDP_F_AGAIN, NDP_F_ECE or 0; those that are about the connection are
- *		added
- * @acks:	of ACK: all packets that it acknowledges, @psn among them; or NULL
+ * @flags:	NDP_F_RTX, NDP_F_AGAIN, NDP_F_ECE or 0; flags about the connection are added
+ * @acks:	ACK: all packets that it acknowledges, @psn among them; or NULL
  *
- * The transport stamps it with what it has to tell.
+ * The transport fills in its own field (@stamp).
  *
  * Context: np->lock held, softirqs off.
  */
@@ -232,7 +231,7 @@ void ndp_send_answer(struct ndp_sock *np, enum ndp_type type, u32 psn,
 		skb_put_data(skb, acks, sizeof(*acks));
 		NDP_CONN_ADD(np, ACK_JOINED_OUT, hweight64(be64_to_cpu(acks->map)) - 1);
 	}
-	/* Of all packets that the ACK names remember one: its loss is charged to its path once. */
+	/* Remember one of the packets that the ACK names: its loss is charged only once. */
 	ndp_path_answered(np, psn, pathno);
 	ndp_xmit(np, skb, NULL, pathno, NDP_DSCP_CONTROL, 0);
 }
@@ -252,12 +251,12 @@ void ndp_send_probe(struct ndp_sock *np)
 }
 
 /**
- * ndp_send_signal - tell the transport of the peer something
+ * ndp_send_signal - send a signal to the peer's transport
  * @np:		connection
- * @kind:	which, the transport's own
- * @value:	and its value
+ * @kind:	kind of signal, defined by the transport
+ * @value:	its value
  *
- * It may be lost, and may overtake others.
+ * A signal may be lost, and may overtake others.
  *
  * Context: np->lock held, softirqs off.
  */
@@ -281,7 +280,7 @@ void ndp_send_rst(struct ndp_sock *np)
 }
 
 /**
- * ndp_send_cookie - ask the peer for its address' proof, or give ours
+ * ndp_send_cookie - ask the peer to prove its address, or prove ours
  * @np:		connection
  * @cookie:	the acceptor's number
  * @flags:	NDP_F_TOKEN: it is for later connections, or of an earlier one; else 0

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one place that knows kernels apart.
+ * The only place that distinguishes kernels.
  *
- * Forced into every file of every module.  Code is written against the newest
- * kernel's interfaces; what an older kernel lacks is supplied here.  Each
- * COMPAT_HAVE_x comes from compiling include/compat/probes/x.c against the
- * target kernel (probe.mk), never from a version number, because stable
- * kernels carry backports.
+ * Forced into every file of every module.  Code is written against the newest kernel's
+ * interfaces; what is missing in an older kernel is defined here.  Each COMPAT_HAVE_x comes from
+ * compiling include/compat/probes/x.c against the target kernel (probe.mk), never from a version
+ * number, because stable kernels carry backports.
  */
 #ifndef _COMPAT_COMPAT_H
 #define _COMPAT_COMPAT_H
 
 #include <generated/ndp_compat.h>
 
-/* In a kernel tree it is the kernel that has a version. */
+/* In a kernel tree the modules have no version of their own. */
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION	"in-tree"
 #endif
@@ -28,7 +27,7 @@ do {									\
 } while (0)
 #endif
 
-/* What proto_ops.accept is given behind the sockets, and the flags in it. */
+/* Arguments of proto_ops.accept behind the sockets, and the flags in them. */
 #ifdef COMPAT_HAVE_PROTO_ACCEPT_ARG
 #define COMPAT_ACCEPT_ARGS	struct proto_accept_arg *arg
 #define COMPAT_ACCEPT_FLAGS	(arg->flags)
@@ -37,7 +36,7 @@ do {									\
 #define COMPAT_ACCEPT_FLAGS	flags
 #endif
 
-/* What UDP's encap_err_rcv is given behind socket and skb; where its payload is. */
+/* Arguments of UDP's encap_err_rcv behind socket and skb; offset of the payload. */
 #ifdef COMPAT_HAVE_ENCAP_ERR_PORT
 #define COMPAT_ENCAP_ERR_ARGS	int err, __be16 port, u32 info, u8 *payload
 #define COMPAT_ENCAP_ERR_OFFSET(skb)	(payload - (skb)->data)
@@ -61,7 +60,7 @@ do {									\
 #define COMPAT_SOCKADDR		struct sockaddr
 #endif
 
-/* As notifiers of NETDEV_REGISTER, UP and CHANGE may ask. */
+/* To be called from notifiers of NETDEV_REGISTER, UP and CHANGE. */
 #ifndef COMPAT_HAVE_NETIF_LINK_KSETTINGS
 #define netif_get_link_ksettings(dev, ks)	__ethtool_get_link_ksettings(dev, ks)
 #endif
@@ -81,7 +80,7 @@ do {									\
 #include <asm/unaligned.h>
 #endif
 
-/* Programs of a cgroup that look at an address; older ones cannot change its length. */
+/* Cgroup programs that check an address; on older kernels they cannot change its length. */
 #ifdef COMPAT_HAVE_BPF_SA_LEN
 #define compat_bpf_sa_prog(sk, addr, len, type)				\
 ({									\
@@ -95,7 +94,7 @@ do {									\
 	((void)(len), BPF_CGROUP_RUN_SA_PROG(sk, (void *)(addr), type))
 #endif
 
-/* Of dropped packets: the socket is closed.  TCP's was the one before. */
+/* Drop reason: the socket is closed.  Older kernels have it for TCP only. */
 #ifndef COMPAT_HAVE_DROP_SOCKET_CLOSE
 #define SKB_DROP_REASON_SOCKET_CLOSE	SKB_DROP_REASON_TCP_CLOSE
 #endif
@@ -104,7 +103,7 @@ do {									\
 #define mem_cgroup_from_sk(sk)	((sk)->sk_memcg)
 #endif
 
-/* What clock a packet's departure time is of; before there were three there were two. */
+/* Clock of a packet's departure time; before there were three clocks there were two. */
 #ifndef COMPAT_HAVE_SKB_TSTAMP_TYPE
 #define SKB_CLOCK_MONOTONIC	true
 #endif
@@ -132,21 +131,21 @@ do {									\
 #define compat_lltx(dev)	((dev)->features |= NETIF_F_LLTX)
 #endif
 
-/* Before it names its module, a handler of sock_diag is called with a mutex held. */
+/* Without .owner, a handler of sock_diag is called with a mutex held. */
 #ifdef COMPAT_HAVE_SOCK_DIAG_OWNER
 #define COMPAT_SOCK_DIAG_OWNER	.owner = THIS_MODULE,
 #else
 #define COMPAT_SOCK_DIAG_OWNER
 #endif
 
-/* ndo_fdb_add and ndo_fdb_del may say that they have notified by themselves. */
+/* ndo_fdb_add and ndo_fdb_del may report that they have sent the notification. */
 #ifdef COMPAT_HAVE_FDB_NOTIFIED
 #define COMPAT_FDB_NOTIFIED_ARG	bool *notified,
 #else
 #define COMPAT_FDB_NOTIFIED_ARG
 #endif
 
-/* Where ndo_fdb_dump is to go on. */
+/* Index at which ndo_fdb_dump resumes. */
 #ifdef COMPAT_HAVE_FDB_DUMP_CONTEXT
 #define compat_fdb_dump_index(cb)	\
 	(((struct ndo_fdb_dump_context *)(cb)->ctx)->fdb_idx)
@@ -154,7 +153,7 @@ do {									\
 #define compat_fdb_dump_index(cb)	((int)(cb)->args[2])
 #endif
 
-/* What a class tells of a device's namespace, and what it is asked with. */
+/* Types of class.namespace: its result, and its argument. */
 #ifdef COMPAT_HAVE_CLASS_NS_COMMON
 #define COMPAT_CLASS_NS		const struct ns_common
 #define compat_class_netns(net)	(&(net)->ns)

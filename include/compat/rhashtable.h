@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rhashtable_walk_start() for walks that stop and go on later.
+ * rhashtable_walk_start() for walks that pause and resume.
  *
- * When the table was resized meanwhile the walk begins anew.  Some stable kernels leave the last
- * entry in the iterator then, and walks go on from it though it may be freed by now; no interface
- * tells these kernels from others, so the entry is cleared on all.
+ * If the table was resized meanwhile, the walk starts over.  Some stable kernels then leave the
+ * last entry in the iterator, and the walk continues from it though it may have been freed; these
+ * kernels cannot be told apart by an interface, so the entry is cleared on all kernels.
  */
 #ifndef _COMPAT_RHASHTABLE_H
 #define _COMPAT_RHASHTABLE_H

@@ -2,10 +2,11 @@
 /*
  * rtnl_link_ops.newlink for links with a peer.
  *
- * The newest interface hands over a struct rtnl_newlink_params, in which the
- * core has found the peer's namespace with the help of .peer_type.  Write
- * newlink for that; before this file is included, let COMPAT_NEWLINK be its
- * name and COMPAT_NEWLINK_PEER the type of the peer's attribute.  In the ops,
+ * The newest interface passes a struct rtnl_newlink_params, in which the core
+ * has found the peer's namespace with the help of .peer_type.  Write newlink
+ * for that interface; before this file is included, define COMPAT_NEWLINK as
+ * its name and COMPAT_NEWLINK_PEER as the type of the peer's attribute.  In the
+ * ops,
  *
  *	.newlink	= compat_newlink,
  *	COMPAT_NEWLINK_PEER_TYPE

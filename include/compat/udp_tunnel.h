@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* UDP tunnels by their struct sock, as the newest interface has them. */
+/* UDP tunnel functions that take a struct sock, as in the newest interface. */
 #ifndef _COMPAT_UDP_TUNNEL_H
 #define _COMPAT_UDP_TUNNEL_H
 
@@ -11,7 +11,7 @@
 #define udp_tunnel_sock_release(sk)	udp_tunnel_sock_release((sk)->sk_socket)
 #endif
 
-/* Without DF, checksum and flags, within a namespace */
+/* Send without DF, checksum and flags, within a namespace. */
 static inline void compat_udp_tunnel_xmit(struct rtable *rt, struct sock *sk, struct sk_buff *skb,
 					  __be32 src, __be32 dst, u8 tos, u8 ttl, __be16 sport,
 					  __be16 dport)
@@ -23,7 +23,7 @@ static inline void compat_udp_tunnel_xmit(struct rtable *rt, struct sock *sk, st
 #endif
 }
 
-/* Older kernels want addresses that they may write to. */
+/* Older kernels need addresses that they may write to. */
 static inline void compat_udp_tunnel6_xmit(struct dst_entry *dst, struct sock *sk,
 					   struct sk_buff *skb, struct in6_addr src,
 					   struct in6_addr to, u8 tos, u8 ttl, __be16 sport,

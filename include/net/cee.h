@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sch_cee: what a switch in software asks of the ports that it has on wires.
+ * sch_cee: interface between a software switch and its ports on wires.
  *
- * A switch that queues frames by itself keeps them until the port's qdisc can send them
- * (struct cee_source), and charges those that came in by a lossless port to that port
- * while they wait (cee_ingress_charge()), so that its peer is paused in time.
+ * A switch with queues of its own keeps frames until the port's qdisc can send them
+ * (struct cee_source).  While frames that came in by a lossless port wait, they are
+ * charged to that port (cee_ingress_charge()), so that its peer is paused in time.
  *
  * net/sched/cee_source.c has the functions.
  */
@@ -20,18 +20,18 @@ struct cee_set;
 struct cee_source;
 
 /**
- * struct cee_source_ops - what a switch does for its port
+ * struct cee_source_ops - callbacks of the switch for its port
  * @backlog:	bytes that wait in a priority.
  *		Context: the qdisc's root lock, bottom halves are off, RCU
  * @pull:	hand over a frame of a priority, its data at the MAC header; or NULL.  It
  *		may be a GSO packet, which the qdisc segments.
  *		Context: as @backlog
- * @attached:	the device has got sch_cee as its qdisc, or has lost it.  After it was
- *		lost, and a grace period, @pull is not called.
+ * @attached:	the device has got sch_cee as its qdisc, or has lost it.  @pull is not
+ *		called any more when sch_cee was lost and a grace period has passed.
  *		Context: RTNL
  *
- * No callback may transmit by the device, or take a lock under which
- * cee_source_kick() is called for another device and waited for.
+ * No callback may transmit on the device, or take a lock under which another device is
+ * kicked by cee_source_kick() and waited for.
  */
 struct cee_source_ops {
 	u32 (*backlog)(struct cee_source *src, unsigned int prio);
@@ -43,7 +43,7 @@ struct cee_source_ops {
  * struct cee_source - the switch's queues behind a port
  * @dev:	the port's device
  * @ops:	callbacks
- * @node:	in the list of all; sch_cee's, RTNL
+ * @node:	in sch_cee's list of all sources; RTNL
  */
 struct cee_source {
 	struct net_device		*dev;

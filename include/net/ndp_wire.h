@@ -13,17 +13,16 @@
  *   struct ndp_acks              only in an ACK with NDP_F_ACKS
  *   payload                      only in DATA, at most ndphdr.len bytes
  *
- * A DATA packet that arrives shorter than @len says was trimmed on the way;
- * there is no flag for it, so that any hardware which cuts a packet behind the
- * NDP header will do.
+ * A DATA packet that arrives shorter than @len was trimmed on the way; there is no flag for it,
+ * so that any hardware which cuts a packet behind the NDP header will do.
  *
- * This header is read by the transports, by switches and by test programs.  It
- * says what the bytes are, and no more.
+ * This header is used by the transports, by switches and by test programs.  It defines the
+ * format, and nothing else.
  *
- * The format is frozen, and may be extended: whoever sends sets what is reserved to
- * zero, and whoever receives ignores it, as well as flags that it does not know, and
- * bytes behind the header of a control packet other than FIN.  What has another version
- * or an unknown type is dropped and counted.
+ * The format is frozen, and may be extended: a sender sets reserved bits to zero, and a receiver
+ * ignores them, as well as flags that it does not know, and bytes behind the header of a control
+ * packet other than FIN.  Packets of another version or of an unknown type are dropped and
+ * counted.
  */
 #ifndef _NET_NDP_WIRE_H
 #define _NET_NDP_WIRE_H
@@ -52,15 +51,15 @@
 #define NDP_MAX_WINDOW		4096
 
 /**
- * enum ndp_transport_id - who decides what is sent when; both ends are of the same
+ * enum ndp_transport_id - which transport both ends of a connection use
  * @NDP_TRANSPORT_ID_NDP: pulls; NDP, SIGCOMM 2017
  * @NDP_TRANSPORT_ID_MPRDMA: a window over many paths; MP-RDMA, NSDI 2018
  * @NDP_TRANSPORT_ID_DCQCN: a rate on one path; SIGCOMM 2015
- * @NDP_TRANSPORT_ID_LIGHT: the receiver's room alone; TCPlight, Crisan's thesis, 2014
+ * @NDP_TRANSPORT_ID_LIGHT: the receive window alone; TCPlight, Crisan's thesis, 2014
  * @NDP_TRANSPORT_ID_DART: rates apportioned by the receiver; Dart, ToN 2020
- * @NDP_TRANSPORT_ID_PCN: rates received; PCN, NSDI 2020
- * @NDP_TRANSPORT_ID_TRIAL: this and all above it: for trials, given to nobody
- * @NDP_TRANSPORT_IDS: how many there can be
+ * @NDP_TRANSPORT_ID_PCN: rates by packets received; PCN, NSDI 2020
+ * @NDP_TRANSPORT_ID_TRIAL: this and all higher ids are for experiments, and never assigned
+ * @NDP_TRANSPORT_IDS: number of possible ids
  */
 enum ndp_transport_id {
 	NDP_TRANSPORT_ID_NDP	= 0,
@@ -74,9 +73,9 @@ enum ndp_transport_id {
 };
 
 /**
- * enum ndp_reason - why there is a RST
- * @NDP_REASON_NONE:	nobody listens, or the connection is gone
- * @NDP_REASON_TRANSPORT: who listens does not take the opening's transport
+ * enum ndp_reason - reason of a RST
+ * @NDP_REASON_NONE:	no socket listens, or the connection is gone
+ * @NDP_REASON_TRANSPORT: the listener does not accept the opening's transport
  */
 enum ndp_reason {
 	NDP_REASON_NONE		= 0,
@@ -89,22 +88,22 @@ enum ndp_reason {
  */
 #define NDP_DSCP_DATA		3	/* may be trimmed */
 #define NDP_DSCP_TRIMMED	7	/* a header whose payload was cut off */
-#define NDP_DSCP_CONTROL	11	/* all that is not DATA */
+#define NDP_DSCP_CONTROL	11	/* every packet that is not DATA */
 
 /**
- * enum ndp_type - what a packet is
+ * enum ndp_type - type of a packet
  * @NDP_DATA:	payload, or a bare opening when it has SYN and no payload
  * @NDP_ACK:	packet @psn arrived whole
- * @NDP_NACK:	packet @psn arrived without its payload, keep it ready
- * @NDP_PULL:	all below @psn have arrived, and how much room there is; of NDP: send
- *		packets up to pull counter @pull
- * @NDP_PROBE:	sender has data and no leave to send it, or has sent some, asked for an answer
- *		and heard nothing; answered by a PULL at once
+ * @NDP_NACK:	packet @psn arrived without its payload, keep it ready for retransmission
+ * @NDP_PULL:	all below @psn have arrived; carries the receive window.  NDP's own transport:
+ *		send packets up to pull counter @pull
+ * @NDP_PROBE:	the sender has data and no permission to send it, or has sent data, asked for an
+ *		answer and received none; answered by a PULL at once
  * @NDP_FIN:	no data at or after @psn; takes a PSN of its own
  * @NDP_RST:	the connection does not exist (any more)
- * @NDP_COOKIE:	of an acceptor: show that the address is yours, by this number; of an
- *		initiator: here it is
- * @NDP_SIGNAL:	a transport's own
+ * @NDP_COOKIE:	from an acceptor: prove by this number that the address is yours; from an
+ *		initiator: the number returned
+ * @NDP_SIGNAL:	message of a transport to its peer
  */
 enum ndp_type {
 	NDP_DATA	= 1,
@@ -120,36 +119,36 @@ enum ndp_type {
 
 /**
  * enum ndp_flags - bits of ndphdr.flags
- * @NDP_F_SYN:	first window: this packet may open the connection; in answers
- *		of an acceptor: the packet was pushed, not pulled
- * @NDP_F_LAST:	DATA: the send queue is empty behind this packet, pull no more.
- *		ACK: nothing that the sender of this ACK sent is unacknowledged,
- *		and it has sent its FIN, or you need none (NDP_F_GONE).  PULL: no credit
- *		is owed to you
+ * @NDP_F_SYN:	first window: this packet may open the connection; in answers of an acceptor: the
+ *		packet answered was pushed, not pulled
+ * @NDP_F_LAST:	DATA: the send queue is empty behind this packet, pull no more.  ACK: its sender
+ *		has no unacknowledged packet, and has sent its FIN, or you need no FIN
+ *		(NDP_F_GONE).  PULL: no credit is owed to you
  * @NDP_F_EOM:	last packet of a message
  * @NDP_F_PULL:	ACK, NACK: @pull and the window are valid
- * @NDP_F_RTX:	retransmission; no RTT sample may be taken from its answer,
- *		which echoes the flag
- * @NDP_F_BOUNCED: a full header queue returned this header to its sender
+ * @NDP_F_RTX:	retransmission; its answer echoes the flag, and gives no RTT sample
+ * @NDP_F_BOUNCED: a switch whose header queue was full returned this header to its sender
  * @NDP_F_SYNC:	DATA of all transports but NDP's and TCPlight: deliver the message that begins
- *		here behind all before it
- * @NDP_F_ECE:	ACK, NACK: DATA's IP header arrived with Congestion Experienced
- * @NDP_F_BOM:	the bit of NDP_F_ECE in the same: first packet of a message
- * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number proves an address in any later
- *		connection to this acceptor, which gives it and is shown it
- * @NDP_F_GONE: the bit of NDP_F_EOM in FIN, after an answer: nobody reads here any more,
- *		and nothing but this FIN is unacknowledged: who closes upon it need not
+ *		here after all messages before it
+ * @NDP_F_ECE:	ACK, NACK: the IP header of the packet answered arrived with Congestion
+ *		Experienced
+ * @NDP_F_BOM:	the bit of NDP_F_ECE in DATA of the transports of NDP_F_SYNC: first packet of a
+ *		message
+ * @NDP_F_TOKEN: the bit of NDP_F_EOM in COOKIE: the number is a token, which proves an address
+ *		in later connections to the acceptor that issued it
+ * @NDP_F_GONE: the bit of NDP_F_EOM in FIN, after an answer: the sender's application reads no
+ *		more, and only this FIN is unacknowledged: a peer that closes upon it need not
  *		send a FIN, but an ACK with NDP_F_LAST
- * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks stands behind the header
- * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: of a socket of messages,
- *		to be accepted by one that listens for such
- * @NDP_F_AGAIN: the bit of NDP_F_SYNC in ACK and NACK: an answer to this number has left before,
- *		so that an earlier transmission of the packet has arrived
- * @NDP_F_LATER: the bit of NDP_F_ECE in DATA and FIN of NDP's own and of TCPlight: nobody waits
- *		for the ACK, it may ride on what you send next.  Of TCPlight's without
- *		NDP_F_LAST: there need not be one
- * @NDP_F_CUM:	the bit of NDP_F_SYNC in the same: such an ACK rides here; @window is the PSN
- *		below which all of yours have arrived
+ * @NDP_F_ACKS: the bit of NDP_F_EOM in ACK: &struct ndp_acks follows the header
+ * @NDP_F_MSG:	the bit of NDP_F_PULL in DATA, FIN and COOKIE: sent by a message socket, to be
+ *		accepted by a listener for message sockets
+ * @NDP_F_AGAIN: the bit of NDP_F_SYNC in ACK and NACK: this PSN was answered before, so an
+ *		earlier transmission of the packet has arrived
+ * @NDP_F_LATER: the bit of NDP_F_ECE in DATA and FIN of NDP's own transport and of TCPlight:
+ *		nothing waits for the ACK, which may ride on your next packet.  In TCPlight
+ *		without NDP_F_LAST: no ACK is needed
+ * @NDP_F_CUM:	the bit of NDP_F_SYNC in DATA and FIN of the same: such an ACK rides here;
+ *		@window is the PSN below which all of your packets have arrived
  */
 enum ndp_flags {
 	NDP_F_SYN	= 0x01,
@@ -190,19 +189,19 @@ enum ndp_flags {
  *		the one answered.  PULL: all below it have arrived.  PROBE:
  *		the next that will be sent.  COOKIE of an initiator: the first
  *		of the connection
- * @path:	path that this packet took, a number of its sender's own
+ * @path:	number of the path that this packet took, assigned by its sender
  * @len:	DATA: bytes of payload before any trimming
  * @echo_path:	ACK, NACK: @path of the packet answered
  * @transport:	COOKIE of an initiator: &enum ndp_transport_id
- * @kind:	SIGNAL: which, of its transport's
+ * @kind:	SIGNAL: which message, defined by the transport
  * @origin:	DATA, FIN, PROBE: &enum ndp_transport_id (8 bits, of which NDP_ORIGIN_ANSWERED is
- *		none), and @psn less the first PSN of the connection, modulo 2^24
- * @pull:	ACK, NACK, PULL: of NDP the pull counter, modulo 2^32; of all others the
- *		PSN below which all have arrived.  COOKIE: upper half of it
+ *		not part of the id), and @psn less the first PSN of the connection, modulo 2^24
+ * @pull:	ACK, NACK, PULL: of NDP the pull counter, modulo 2^32; of all others the PSN
+ *		below which all have arrived.  COOKIE: upper half of the number
  * @reason:	RST: &enum ndp_reason
- * @value:	SIGNAL: its transport's
- * @window:	bytes that the sender of this packet has room for.  DATA and FIN: bytes that are
- *		queued behind what was sent, 0: not known; see NDP_F_CUM.  COOKIE: lower half
+ * @value:	SIGNAL: defined by the transport
+ * @window:	receive window of this packet's sender, bytes.  DATA and FIN: bytes queued behind
+ *		those sent, 0: not known; see NDP_F_CUM.  COOKIE: lower half of the number
  */
 struct ndphdr {
 	__u8	vdt;
@@ -232,10 +231,10 @@ static_assert(sizeof(struct ndphdr) == 32);
 
 /**
  * struct ndp_acks - more packets that an ACK acknowledges, network byte order
- * @map:	bit i: the packet @first + i arrived whole, for the first time sent, and was not
- *		marked (ECN); the one of the header may be among them
+ * @map:	bit i: the packet @first + i arrived whole, was not a retransmission, and was not
+ *		ECN-marked; the packet of the header may be among them
  * @first:	PSN of bit 0
- * @crc:	CRC-32C of the above
+ * @crc:	CRC-32C of @map and @first
  */
 struct ndp_acks {
 	__be64	map;
@@ -248,16 +247,17 @@ static_assert(sizeof(struct ndp_acks) == 16);
 /** NDP_CRC_LEN: bytes of payload CRC behind the header of DATA with payload. */
 #define NDP_CRC_LEN		4
 
-/** NDP_HDR_LEN: what a switch keeps behind the UDP header when it trims. */
+/** NDP_HDR_LEN: bytes that a switch keeps behind the UDP header when it trims. */
 #define NDP_HDR_LEN		(sizeof(struct ndphdr) + NDP_CRC_LEN)
 
-/* Bits of ndphdr.origin that are an offset; those above it name the transport. */
+/* Bits of ndphdr.origin that hold an offset; the bits above name the transport. */
 #define NDP_ORIGIN_BITS		24
 #define NDP_ORIGIN_MASK		((1U << NDP_ORIGIN_BITS) - 1)
 
 /**
  * NDP_ORIGIN_ANSWERED: bit of the transport's byte, in DATA and FIN of an initiator: the
- * acceptor has answered it before, so SYN says that the packet was pushed, and opens nothing.
+ * acceptor has answered the initiator before, so SYN only marks the packet as pushed, and opens
+ * no connection.
  */
 #define NDP_ORIGIN_ANSWERED	0x80
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zswitch: what a kind of device does that can be made to wait (zvnic).
+ * zswitch: interface for kinds of devices that can be stopped and woken (zvnic).
  *
- * A device of any other kind is a wire: it is received from by an rx_handler, and sent to
- * by its qdisc.  A kind that is registered here hands its frames to the switch itself,
- * stops its transmit queues when the switch says so, and takes its frames when it can.
+ * A device of any other kind is a wire: the switch receives from it by an rx_handler, and sends to
+ * it through its qdisc.  A device of a kind registered here hands its frames to the switch itself,
+ * stops its transmit queues when the switch asks for it, and pulls frames from the switch when it
+ * can take them.
  */
 #ifndef _NET_ZSWITCH_H
 #define _NET_ZSWITCH_H
@@ -15,26 +16,27 @@
 #include <linux/types.h>
 #include <net/rtnetlink.h>
 
-/* Transmit queues that are told apart when a sender is to wait */
+/* Number of transmit queues that the switch can stop and wake separately */
 #define ZSWITCH_TXQS	32
 
 struct zswitch_port;
 
 /**
- * struct zswitch_kind - a kind of device that can be made to wait
- * @link_ops:	tells its devices
- * @remote:	what is behind its devices is on other hosts, as behind a wire (zbridge): they have
- *		no credit to give, and frames of control may come by them
+ * struct zswitch_kind - a kind of device that can be stopped and woken
+ * @link_ops:	identifies the devices of this kind
+ * @remote:	the devices lead to other hosts, as wires do (zbridge): they have no credit to
+ *		give, and frames of control may arrive by them
  * @attach:	a device becomes a port: from now on it may call zswitch_send() and
  *		zswitch_pull().  Context: RTNL.  Return: 0 or an error
- * @detach:	it ceases to be one.  When a grace period has passed nobody may call
- *		these any more; all its queues may go on.  Context: RTNL
- * @kick:	frames wait for it where there were none.  Context: RCU, bottom halves are
+ * @detach:	the device ceases to be a port.  After a grace period nobody may call these
+ *		functions any more; all its queues may resume.  Context: RTNL
+ * @kick:	frames wait for the device where there were none.  Context: RCU, bottom halves are
  *		off, a lock of the switch is held: zswitch_pull() must be called later
- * @stop:	a transmit queue, which has just sent, must not send.
+ * @stop:	stop a transmit queue, which has just sent.  Context: as @kick, within
+ *		zswitch_send().  NULL if the kind has no queues to stop
  *		Context: as @kick, within zswitch_send().  NULL if it has none to stop
- * @wake:	transmit queues, a bit each, may go on.  Context: as @kick.  NULL as @stop
- * @node:	the switch's; RTNL
+ * @wake:	wake transmit queues, a bit each.  Context: as @kick.  NULL as @stop
+ * @node:	in the switch's list of kinds; RTNL
  */
 struct zswitch_kind {
 	const struct rtnl_link_ops *link_ops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: frames by number, one direction of a flow at a time.
+ * zbridge: sequence numbers, acknowledgment and retransmission of frames.
  *
  * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, Algorithm 5.3
  * (section 5.3.4).
@@ -9,22 +9,23 @@
  *	                                 ^                   |
  *	                                 '-- ACK, NACK ------'
  *
- * Sender.  A copy of each frame stays until it is acknowledged, at most BUF of them; what comes
- * then waits.  Nothing is acknowledged unless it is asked for: by each P-th frame, by the one that
- * fills the buffer, and by a message when nothing was sent for a while (flow.c).  So the path back
- * carries next to nothing.  A copy shares the frame's memory with what is transmitted (as TCP's
- * does): its headers are in front of the frame, in room that nobody else uses.
+ * Sender.  A copy of each frame is kept until the frame is acknowledged, at most BUF copies;
+ * further frames wait (pending).  Frames are acknowledged only on request: by each P-th frame, by
+ * the one that fills the buffer, and by an ASK when nothing was sent for a while (flow.c).  So the
+ * reverse path carries next to nothing.  A copy shares the frame's memory with the packet that is
+ * transmitted (as TCP's does): the packet's headers are in front of the frame, in headroom that is
+ * not shared.
  *
- * Receiver.  Frames are handed to the switch in order.  An early one is kept; where packets of a
- * flow do not overtake each other, that the ones before it are lost is known at once, and said
- * once (NACK).  Where they do (spread), and when that NACK is lost, it is the next question that
- * finds out.  What the switch has no room for is kept as well, and is not acknowledged: the
- * sender's buffer fills, and it stops.
+ * Receiver.  Frames are handed to the switch in order.  An early frame is kept.  Where packets of
+ * a flow do not overtake each other, it shows at once that the frames before it are lost, and one
+ * NACK reports them.  Where packets do overtake each other (spread), or when that NACK is lost,
+ * the next ASK finds the loss.  Frames that the switch has no room for are kept as well, and are
+ * not acknowledged: the sender's buffer fills, and the sender stops.
  *
- * A frame is not sent again in less than the shortest round trip that was seen since it was sent:
- * no answer can be about that transmission yet.
+ * A frame is not retransmitted within the shortest round-trip time seen so far: no answer can
+ * refer to its last transmission yet.
  *
- * Non-goal: congestion control.  The fabric is lossless, and credit is the rate (fabric.c).
+ * Non-goal: congestion control.  The fabric is lossless, and credits set the rate (fabric.c).
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -33,19 +34,22 @@
 #include "zbridge.h"
 
 /*
- * P, by default: less than the frames that a vNIC gives credit for, or a lost NACK, behind whose
- * gap no credit comes home, would be found by the clock alone (the thesis: 1024, and 512 credits).
+ * P, by default: less than the frames that a vNIC gives credit for.  Otherwise, when a NACK is
+ * lost and no credit returns from behind the gap, only a timeout would find the loss (the thesis:
+ * P is 1024, with 512 credits).
  */
 #define ZBR_ASK_EACH	64U
 
 /*
- * NACKs in answer to one question, and frames that are looked at for it, or for a NACK; what else
- * is missing is found by the next.
+ * Limits of the NACKs in answer to one ASK, and of the frames examined for one ASK or NACK; the
+ * next ASK finds what else is missing.
  */
 #define ZBR_NACKS	16
 #define ZBR_LOOKS	1024
 
-/* What has come early has memory of its own, or who sends it could stop this host's senders. */
+/*
+ * Early frames are charged to an account of their own, or a peer could stall this host's senders.
+ */
 static void zbr_hold(struct sk_buff *skb, atomic_t *memory)
 {
 	zbr_cb(skb)->size = skb->truesize;
@@ -90,7 +94,7 @@ static void zbr_transmit(struct zbr_flow *flow, struct sk_buff *skb, bool ask)
 		}
 	}
 	zbr_count(flow->zb, ZBRIDGE_STAT_SENT, 1);
-	/* Without memory the frame is as good as lost. */
+	/* Without memory for the clone the frame counts as lost, and is retransmitted later. */
 	copy = skb_clone(skb, GFP_ATOMIC);
 	if (!copy)
 		return;
@@ -123,12 +127,12 @@ static bool zbr_may_send(const struct zbr_flow *flow)
 	return flow->state == ZBR_OPEN && skb_queue_len(&flow->unacked) < flow->window;
 }
 
-/* What is kept has no sender's socket, and room for our headers that is its own. */
+/* Detach a frame that will be kept from its sender's socket, and give it headroom of its own. */
 static bool zbr_own(struct sk_buff *skb)
 {
 	int lacks = max_t(int, 0, ZBR_HEADROOM - skb_headroom(skb));
 
-	/* Nor memory that somebody may write to: the checksum is made once. */
+	/* Nor may anyone else write to its memory: the CRC is computed once. */
 	if (skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
 	    (skb_has_shared_frag(skb) && __skb_linearize(skb)))
 		return false;
@@ -141,7 +145,7 @@ static bool zbr_own(struct sk_buff *skb)
 }
 
 /**
- * zbr_arq_used() - a flow has a frame, of either direction
+ * zbr_arq_used() - record that a flow has carried a frame, of either direction
  * @flow:	flow
  */
 void zbr_arq_used(struct zbr_flow *flow)
@@ -151,11 +155,11 @@ void zbr_arq_used(struct zbr_flow *flow)
 }
 
 /**
- * zbr_arq_send() - take a frame
+ * zbr_arq_send() - take a frame to be sent
  * @flow:	flow
  * @skb:	frame, not a GSO packet, its checksums filled in; it is consumed
  *
- * Context: the flow's lock, as of all that follow.
+ * Context: the flow's lock, also for all functions below.
  */
 void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb)
 {
@@ -175,7 +179,7 @@ void zbr_arq_send(struct zbr_flow *flow, struct sk_buff *skb)
 }
 
 /**
- * zbr_arq_go_on() - send what waits, as far as there is room in the buffer
+ * zbr_arq_go_on() - send pending frames, as far as the buffer has room
  * @flow:	flow
  */
 void zbr_arq_go_on(struct zbr_flow *flow)
@@ -201,11 +205,11 @@ static void zbr_time(struct zbr_flow *flow, u32 ack)
 }
 
 /**
- * zbr_arq_acked() - the other end has all frames before a number
+ * zbr_arq_acked() - the other end acknowledges all frames before a number
  * @flow:	flow
  * @ack:	number
  *
- * Return: false if it cannot have.
+ * Return: false if frames before @ack were never sent.
  */
 bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
 {
@@ -232,13 +236,13 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack)
 }
 
 /**
- * zbr_arq_nacked() - the other end lacks frames
+ * zbr_arq_nacked() - retransmit frames that the other end reports missing
  * @flow:	flow
- * @seq:	the first one
- * @count:	how many
+ * @seq:	number of the first missing frame
+ * @count:	number of missing frames
  *
- * The last of them asks whether they have come.  The first frame that is missing anywhere is the
- * first one that is not acknowledged, so one that is too far from it for now gets its turn.
+ * The last frame retransmitted asks for an answer.  Frames too far from the first unacknowledged
+ * one are not reached this time; their turn comes as earlier ones are acknowledged.
  */
 void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
 {
@@ -246,7 +250,7 @@ void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
 	struct sk_buff *skb, *last = NULL;
 	u32 end = seq + count, looked = 0;
 
-	/* Nobody lacks what was never sent. */
+	/* Frames that were never sent cannot be missing. */
 	if (end - flow->una > flow->next - flow->una || count > flow->window)
 		return;
 	skb_queue_walk(&flow->unacked, skb) {
@@ -259,7 +263,7 @@ void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count)
 			zbr_transmit(flow, last, false);
 		last = skb;
 		zbr_count(flow->zb, ZBRIDGE_STAT_RESENT, 1);
-		/* The answer may be about either transmission. */
+		/* The answer may be to either transmission, so it gives no RTT sample. */
 		if (zbr_cb(skb)->seq == flow->timed)
 			flow->timed_at = 0;
 	}
@@ -294,7 +298,7 @@ void zbr_arq_tell(struct zbr_flow *flow, enum zbr_type type, u32 seq, u32 count)
 }
 
 /**
- * zbr_arq_ask() - ask what has come
+ * zbr_arq_ask() - ask which frames have arrived
  * @flow:	flow
  */
 void zbr_arq_ask(struct zbr_flow *flow)
@@ -306,7 +310,7 @@ void zbr_arq_ask(struct zbr_flow *flow)
 /* Receiver */
 
 /**
- * zbr_arq_ack() - say what was delivered
+ * zbr_arq_ack() - acknowledge the frames that were delivered
  * @flow:	flow
  */
 void zbr_arq_ack(struct zbr_flow *flow)
@@ -326,9 +330,9 @@ static void zbr_seen(struct zbr_flow *flow, u32 top)
 }
 
 /**
- * zbr_arq_asked() - say what has come
+ * zbr_arq_asked() - answer an ASK by NACKs of missing frames, or an ACK
  * @flow:	flow
- * @end:	of the frames before this number
+ * @end:	the question is about frames before this number
  */
 void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 {
@@ -341,7 +345,7 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 	for (skb = skb_rb_first(&flow->kept); skb; skb = skb_rb_next(skb)) {
 		if (!zbr_before(next, end) || nacks == ZBR_NACKS)
 			break;
-		/* What waits for the switch alone needs no NACK. */
+		/* Frames that only wait for the switch need no NACK. */
 		if (looked++ == ZBR_LOOKS)
 			goto told;
 		if (zbr_before(next, zbr_cb(skb)->seq)) {
@@ -358,12 +362,12 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 told:
 	if (nacks)
 		return;
-	/* What waits for the switch is acknowledged when it has gone there. */
+	/* Frames that wait for the switch are acknowledged when it has taken them. */
 	flow->owed = !RB_EMPTY_ROOT(&flow->kept);
 	zbr_arq_ack(flow);
 }
 
-/* The node has the place of the frame's device. */
+/* rbnode shares memory with next, prev and dev, so these are set again. */
 static void zbr_unkeep(struct zbr_flow *flow, struct sk_buff *skb)
 {
 	rb_erase(&skb->rbnode, &flow->kept);
@@ -374,7 +378,7 @@ static void zbr_unkeep(struct zbr_flow *flow, struct sk_buff *skb)
 }
 
 /**
- * zbr_arq_deliver() - hand to the switch what is in order, as far as it has room
+ * zbr_arq_deliver() - hand frames that are in order to the switch, as far as it has room
  * @flow:	flow
  */
 void zbr_arq_deliver(struct zbr_flow *flow)
@@ -395,7 +399,7 @@ void zbr_arq_deliver(struct zbr_flow *flow)
 	}
 }
 
-/* Keep a frame, by number.  Return: why not, or ZBRIDGE_STAT_PAD. */
+/* Keep a frame, sorted by number.  Return: ZBRIDGE_STAT_PAD, or why it was not kept. */
 static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff *skb)
 {
 	struct rb_node **link = &flow->kept.rb_node, *parent = NULL;
@@ -408,7 +412,7 @@ static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff
 			return ZBRIDGE_STAT_DUPLICATE;
 		link = zbr_before(seq, other) ? &parent->rb_left : &parent->rb_right;
 	}
-	/* The one that the others wait for makes room. */
+	/* The frame that the others wait for is kept beyond the limit, since it frees them. */
 	if (seq != flow->expected &&
 	    atomic_read(&flow->zb->early) > READ_ONCE(flow->zb->cfg.memory))
 		return ZBRIDGE_STAT_DROP_WINDOW;
@@ -420,7 +424,7 @@ static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff
 	return ZBRIDGE_STAT_PAD;
 }
 
-/* The network has marked the packet: its frame is marked, if that's sender can read it. */
+/* Copy the CE mark of the outer packet to the frame, if the frame is ECN-capable. */
 static void zbr_mark(struct sk_buff *skb)
 {
 	__be16 proto = ((const struct ethhdr *)skb->data)->h_proto;
@@ -476,7 +480,7 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 }
 
 /**
- * zbr_arq_data() - a frame has come
+ * zbr_arq_data() - handle a DATA packet
  * @flow:	flow
  * @msg:	header
  * @skb:	frame, its data at the MAC header; it is consumed
@@ -496,11 +500,11 @@ void zbr_arq_data(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_bu
 	zbr_arq_asked(flow, msg->seq + 1);
 }
 
-/* Both */
+/* Common to sender and receiver */
 
 /**
- * zbr_arq_begin() - numbers of a new flow
- * @flow:	flow without frames but those that wait to be sent
+ * zbr_arq_begin() - set the numbers of a new flow
+ * @flow:	flow without frames except pending ones
  */
 void zbr_arq_begin(struct zbr_flow *flow)
 {
@@ -513,9 +517,9 @@ void zbr_arq_begin(struct zbr_flow *flow)
 }
 
 /**
- * zbr_arq_expect() - the other end has said how its frames are numbered
+ * zbr_arq_expect() - set the numbers that the other end announces for its frames
  * @flow:	flow
- * @msg:	its SYN or SYNACK
+ * @msg:	SYN or SYNACK of the other end
  */
 void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
@@ -526,10 +530,10 @@ void zbr_arq_expect(struct zbr_flow *flow, const struct zbr_msg *msg)
 }
 
 /**
- * zbr_arq_purge() - frames of a flow are lost
+ * zbr_arq_purge() - drop the frames of a flow
  * @flow:	flow
- * @queue:	they
- * @reason:	why
+ * @queue:	zbr_flow.unacked or zbr_flow.pending
+ * @reason:	counter of these drops
  */
 void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbridge_stat reason)
 {
@@ -544,7 +548,7 @@ void zbr_arq_purge(struct zbr_flow *flow, struct sk_buff_head *queue, enum zbrid
 }
 
 /**
- * zbr_arq_purge_kept() - early frames of a flow are of no use any more
+ * zbr_arq_purge_kept() - drop the early frames of a flow
  * @flow:	flow
  */
 void zbr_arq_purge_kept(struct zbr_flow *flow)
@@ -561,8 +565,8 @@ void zbr_arq_purge_kept(struct zbr_flow *flow)
  * zbr_arq_quiet() - has a flow nothing to do?
  * @flow:	flow
  *
- * Return: it has nothing to send, and nothing that waits for the switch.  Early frames may be
- * kept: the other end sends what they wait for, or nobody has sent them.
+ * Return: true if it has nothing to send, and no frame waits for the switch.  Early frames may be
+ * kept: the other end will send the missing ones before them, or the early ones are forged.
  */
 bool zbr_arq_quiet(const struct zbr_flow *flow)
 {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: the device, a port of a switch whose other ports are on other hosts.
+ * zbridge: the network device, a port of a switch that leads to other hosts.
  *
  *	switch -- zswitch_pull() --> poll: room? -- whose address? -- flow --> UDP
  *	switch <- zswitch_send() --- flow <-- UDP
  *
- * Room.  Frames of a priority are taken from the switch while the packets of it that stand in this
- * host's NIC take less than ZBR_QUEUED, those that wait for their flows' buffers less than
- * ZBR_PENDING, and all that is kept less than the option memory; what is not taken waits in the
- * switch, whose senders wait.  So a host that stands still, or a slow wire, loses nothing.  A
- * socket for each priority is the NIC's account: what a packet in its queues takes is its send
- * buffer, and write_space says that some has left.
+ * Room.  Frames of a priority are pulled from the switch while its packets in the queues of this
+ * host's NIC take less than ZBR_QUEUED bytes, its frames that wait for room in their flows'
+ * buffers less than ZBR_PENDING, and all kept frames less than the option memory.  Other frames
+ * wait in the switch, whose senders wait.  So a stalled host, or a slow wire, causes no loss.  A
+ * socket for each priority accounts for the packets in the NIC's queues: they are charged to its
+ * send buffer, and write_space reports that some have left.
  *
- * The switch stops a flow whose frames it has no room for (by zbr_flow.txq, which some flows have
- * in common): it waits in @blocked until the switch wakes it, and poll goes on with it.
+ * The switch stops a flow whose frames it has no room for (by zbr_flow.txq, which several flows
+ * may share): the flow waits in @blocked until the switch wakes it, and poll resumes it.
  *
- * By itself, without a switch, it is a network device like vxlan's, that drops what it has no
+ * Without a switch, the tunnel is a network device like vxlan's, which drops frames that it has no
  * room for.
  *
- * Teardown.  ndo_stop: no poll, no packet out.  Packets that come see that the device is down;
- * after a grace period all flows end.  The UDP port goes with the device (zbr_udp_close()).
- * Packets in queues refer to the accounts only, which outlive us: they are told so under RCU.
+ * Teardown.  ndo_stop stops poll and transmission.  Packets that arrive later see that the device
+ * is down; after a grace period all flows end.  The UDP port is released when the device is
+ * unregistered (zbr_udp_close()).  Packets in queues refer only to the accounts, which may outlive
+ * the device: their pointer to it is cleared, and a grace period passes.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -35,7 +36,7 @@
 
 #define ZBR_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA)
 
-/* BUF is what the device's link carries in a millisecond, by default. */
+/* Default BUF: what the link carries in 1 ms, within limits; ZBR_BUFFER if its speed is unknown */
 #define ZBR_BUFFER	1024
 #define ZBR_BUFFER_LEAST	256
 #define ZBR_BUFFER_MOST	16384
@@ -57,18 +58,18 @@ static bool zbr_is_full(const struct zbridge *zb, unsigned int prio, unsigned in
 }
 
 /**
- * zbr_nic_is_full() - have the queues of this host's NIC enough of a flow's priority?
+ * zbr_nic_is_full() - do this host's NIC queues hold enough of a flow's priority?
  * @flow:	flow
  *
  * Context: any.
- * Return: they have.
+ * Return: true if they do.
  */
 bool zbr_nic_is_full(const struct zbr_flow *flow)
 {
 	return zbr_queued(&flow->zb->room[flow->key.prio]) > ZBR_QUEUED;
 }
 
-/* After a frame of a priority was taken: is there room for one more? */
+/* Stop pulling a priority, one frame of which was just taken, if there is no room for another. */
 static void zbr_close_if_full(struct zbridge *zb, unsigned int prio)
 {
 	if (!zbr_is_full(zb, prio, 1))
@@ -81,7 +82,7 @@ static void zbr_close_if_full(struct zbridge *zb, unsigned int prio)
 }
 
 /**
- * zbr_reopen() - frames have left
+ * zbr_reopen() - frames have left: pull again where there is room
  * @zb:		tunnel
  *
  * Context: any but hard interrupts, any lock.
@@ -94,7 +95,7 @@ void zbr_reopen(struct zbridge *zb)
 	smp_mb();
 	if (!READ_ONCE(zb->closed))
 		return;
-	/* Memory is of all priorities. */
+	/* The limit of memory is common to all priorities. */
 	for (prio = 0; prio < ZBR_PRIOS; prio++)
 		if (test_bit(prio, &zb->closed) && !zbr_is_full(zb, prio, 2) &&
 		    test_and_clear_bit(prio, &zb->closed))
@@ -117,7 +118,7 @@ static void zbr_accounts_exit(struct zbridge *zb)
 	struct socket *account;
 	int i;
 
-	/* The accounts outlive this module, while packets stand in queues. */
+	/* Accounts may outlive this module while packets charged to them are queued. */
 	for (i = 0; i < ZBR_PRIOS; i++) {
 		account = zb->room[i].account;
 		if (!account)
@@ -131,7 +132,7 @@ static void zbr_accounts_exit(struct zbridge *zb)
 			sock_release(zb->room[i].account);
 }
 
-/* Packets may outlive the tunnel's namespace, so the accounts are not of it. */
+/* Packets may outlive the tunnel's namespace, so the accounts belong to init_net. */
 static int zbr_accounts_init(struct zbridge *zb)
 {
 	struct zbr_room *room;
@@ -155,7 +156,7 @@ static int zbr_accounts_init(struct zbridge *zb)
 
 /* Frames out */
 
-/* A frame goes to the host that has its address, or to all.  Context: bottom halves off, RCU. */
+/* Send a frame to the host that has its address, or to all.  Context: bottom halves off, RCU. */
 static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 {
 	static const u8 all[ETH_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -164,7 +165,7 @@ static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 	struct zbr_host *host, *last = NULL;
 	struct sk_buff *copy;
 
-	/* A packet of IP has 64 KB at most, whatever tags the frame has. */
+	/* An IP packet is at most 64 KB long, whatever tags the frame has. */
 	if (skb->len > zb->dev->max_mtu + ETH_HLEN + VLAN_HLEN) {
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_MALFORMED);
 		return;
@@ -188,10 +189,13 @@ static void zbr_send(struct zbridge *zb, struct sk_buff *skb)
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NODEST);
 }
 
-/* From the switch: segments are made here, and checksums, as by a driver's qdisc. */
+/* Send a frame pulled from the switch: segment it and fill in checksums, as a qdisc does. */
 static void zbr_send_pulled(struct zbridge *zb, struct sk_buff *skb)
 {
-	/* As the switch has it: that of a wire it came in by may have its own classes. */
+	/*
+	 * Priority as the switch set it: the wire that the frame came in by may classify
+	 * otherwise.
+	 */
 	unsigned int prio = skb->priority;
 	struct sk_buff *next;
 	bool again = false;
@@ -215,8 +219,9 @@ static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_NOMEM);
 	} else if (__this_cpu_read(zbr_handing) || zbr_is_full(zb, prio, 1)) {
 		/*
-		 * zbr_handing: the caller holds a flow's lock; it is a device upon this one that
-		 * carries this one's packets, or a port that this one's frames are for.
+		 * zbr_handing: the caller holds a flow's lock.  It is a device stacked on this one
+		 * that carries this tunnel's packets, or a port that this tunnel's frames are
+		 * delivered to.
 		 */
 		zbr_drop(zb, skb, ZBRIDGE_STAT_DROP_FULL);
 	} else {
@@ -231,7 +236,7 @@ static netdev_tx_t zbr_xmit_frame(struct sk_buff *skb, struct net_device *dev)
 /* Frames in */
 
 /**
- * zbr_deliver() - a frame leaves the tunnel
+ * zbr_deliver() - hand a frame to the switch, or to the host if there is none
  * @flow:	its flow
  * @skb:	frame, its data at the MAC header; it is consumed
  *
@@ -268,7 +273,7 @@ void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb)
  * @flow:	flow
  *
  * Context: the flow's lock.
- * Return: it has none; the flow is gone on with when it has.
+ * Return: true if it has none; the flow is resumed when there is room.
  */
 bool zbr_blocked(struct zbr_flow *flow)
 {
@@ -280,13 +285,13 @@ bool zbr_blocked(struct zbr_flow *flow)
 	if (list_empty(&flow->blocked))
 		list_add_tail(&flow->blocked, &zb->blocked[flow->txq]);
 	spin_unlock(&zb->lock);
-	/* Pairs with zbr_wake(): either it is seen here, or poll finds the flow. */
+	/* Pairs with zbr_wake(): either the wakeup is seen here, or poll finds the flow. */
 	smp_mb();
 	return test_bit(flow->txq, &zb->stopped);
 }
 
 /**
- * zbr_unblock() - a flow ends
+ * zbr_unblock() - a flow ends, and waits for the switch no more
  * @flow:	flow
  *
  * Context: the flow's lock.
@@ -298,7 +303,7 @@ void zbr_unblock(struct zbr_flow *flow)
 	spin_unlock(&flow->zb->lock);
 }
 
-/* Return: a flow that the switch has room for again, or NULL.  Context: RCU. */
+/* Return: a waiting flow that the switch has room for again, or NULL.  Context: RCU. */
 static struct zbr_flow *zbr_next_woken(struct zbridge *zb)
 {
 	struct zbr_flow *flow = NULL;
@@ -349,7 +354,7 @@ static void zbr_schedule(struct zbridge *zb)
 	local_bh_enable();
 }
 
-/* The switch's side */
+/* Callbacks of the switch */
 
 static int zbr_attach(struct net_device *dev, struct zswitch_port *port,
 		      struct netlink_ext_ack *extack)
@@ -406,7 +411,7 @@ struct zswitch_kind zbr_kind = {
 	.wake	= zbr_wake,
 };
 
-/* The kernel's side */
+/* Operations of the network device */
 
 static u32 zbr_buffer(const struct zbridge *zb)
 {
@@ -420,13 +425,13 @@ static u32 zbr_buffer(const struct zbridge *zb)
 	if (!link || netif_get_link_ksettings(link, &ks) || !ks.base.speed ||
 	    ks.base.speed == (u32)SPEED_UNKNOWN)
 		return ZBR_BUFFER;
-	/* Mb/s are bits in a microsecond. */
+	/* Mb/s is bits per microsecond. */
 	frames = (u64)ks.base.speed * USEC_PER_MSEC / BITS_PER_BYTE / zb->dev->mtu;
 	return clamp_t(u64, roundup_pow_of_two(frames + 1), ZBR_BUFFER_LEAST, ZBR_BUFFER_MOST);
 }
 
 /**
- * zbr_set_buffer() - BUF of flows that will begin
+ * zbr_set_buffer() - set BUF of flows that begin from now on
  * @zb:		tunnel
  *
  * Context: RTNL.
@@ -456,7 +461,7 @@ static int zbr_stop(struct net_device *dev)
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
 	napi_disable(&zb->napi);
-	/* Wait for who still saw the device running. */
+	/* Wait for receivers that still saw the device running. */
 	synchronize_net();
 	zbr_flow_end_all(zb);
 	return 0;
@@ -531,7 +536,7 @@ static void zbr_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
 	s->rx_errors = s->rx_crc_errors + zbr_stat(zb, ZBRIDGE_STAT_DROP_MALFORMED);
 }
 
-/* The host that an address is at.  Return: 0 or an error. */
+/* Parse the host that an address is at.  Return: 0 or an error. */
 static int zbr_fdb_dst(struct zbridge *zb, struct nlattr *tb[], struct in6_addr *host,
 		       struct netlink_ext_ack *extack)
 {

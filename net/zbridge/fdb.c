@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: which host an address is at, by the kernel's own FDB messages, as of vxlan.
+ * zbridge: forwarding database, which host an address is at, by the kernel's FDB messages as for
+ * vxlan.
  *
- * An address is at one host.  The address 00:00:00:00:00:00 stands for all that are not known,
- * and for groups: it has a list of hosts, and each gets a copy (head-end replication).
+ * An address is at one host.  The address 00:00:00:00:00:00 stands for unknown addresses and for
+ * groups: it has a list of hosts, and each gets a copy (head-end replication).
  *
- * What is learnt is bounded by ZBR_FDB_MAX and stays until it moves, the tunnel is told
- * otherwise, or the host says nothing from there for ZBR_FDB_AGE and the room is wanted.
+ * At most ZBR_FDB_MAX addresses are learnt.  A learnt address stays until it moves, is changed
+ * by the operator, or has sent nothing for ZBR_FDB_AGE while the table is full.
  */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
@@ -25,13 +26,13 @@ struct zbr_mac {
 
 /**
  * struct zbr_fdb_entry - an address
- * @rhnode:	in the table
- * @node:	in the list
+ * @rhnode:	in zbridge.fdb
+ * @node:	in zbridge.fdb_list
  * @rcu:	for kfree_rcu()
  * @key:	address
- * @is_static:	the operator has told it
- * @host:	at which it is
- * @used:	jiffies of the last frame from there
+ * @is_static:	entry was set by the operator
+ * @host:	host that the address is at
+ * @used:	jiffies of the last frame from the address
  */
 struct zbr_fdb_entry {
 	struct rhash_head	rhnode;
@@ -51,11 +52,11 @@ static const struct rhashtable_params zbr_fdb_params = {
 };
 
 /**
- * struct zbr_told - a host that the operator has told of
+ * struct zbr_told - a host that static entries name
  * @rhnode:	in zbridge.told
  * @rcu:	for kfree_rcu()
- * @addr:	its address
- * @entries:	how many entries name it; fdb_lock
+ * @addr:	address of the host
+ * @entries:	number of static entries that name it; fdb_lock
  */
 struct zbr_told {
 	struct rhash_head	rhnode;
@@ -71,7 +72,7 @@ static const struct rhashtable_params zbr_told_params = {
 	.automatic_shrinking	= true,
 };
 
-/* One more entry of the operator's names a host.  Context: fdb_lock.  Return: 0 or an error. */
+/* Count one more static entry that names a host.  Context: fdb_lock.  Return: 0 or an error. */
 static int zbr_told_get(struct zbridge *zb, const struct in6_addr *host)
 {
 	struct zbr_told *told = rhashtable_lookup_fast(&zb->told, host, zbr_told_params);
@@ -92,7 +93,7 @@ static int zbr_told_get(struct zbridge *zb, const struct in6_addr *host)
 	return err;
 }
 
-/* One entry less.  Context: fdb_lock. */
+/* Count one static entry less that names a host.  Context: fdb_lock. */
 static void zbr_told_put(struct zbridge *zb, const struct in6_addr *host)
 {
 	struct zbr_told *told = rhashtable_lookup_fast(&zb->told, host, zbr_told_params);
@@ -139,7 +140,7 @@ static int zbr_fdb_fill(struct zbridge *zb, struct sk_buff *skb, const u8 *addr,
 	return 0;
 }
 
-/* `bridge monitor fdb` */
+/* Notify listeners (`bridge monitor fdb`). */
 static void zbr_fdb_notify(struct zbridge *zb, const u8 *addr, const struct in6_addr *host,
 			   bool is_static, int type)
 {
@@ -170,8 +171,8 @@ static void zbr_fdb_delete(struct zbridge *zb, struct zbr_fdb_entry *e)
 }
 
 /*
- * An entry is not changed but for @used: who reads it has no lock, and an address of 16 bytes is
- * not read at once.  So one that moves is made anew.
+ * Entries are immutable but for @used: readers hold no lock, and an address of 16 bytes cannot
+ * be read atomically.  So an entry whose address moves is replaced by a new one.
  * Context: fdb_lock.
  */
 static int zbr_fdb_insert(struct zbridge *zb, const u8 *addr, const struct in6_addr *host,
@@ -217,10 +218,10 @@ free:
  * zbr_fdb_host() - which host is an address at?
  * @zb:		tunnel
  * @addr:	address
- * @host:	it is written there
+ * @host:	result
  *
  * Context: RCU.
- * Return: whether one is known.
+ * Return: whether a host is known.
  */
 bool zbr_fdb_host(struct zbridge *zb, const u8 *addr, struct in6_addr *host)
 {
@@ -232,21 +233,21 @@ bool zbr_fdb_host(struct zbridge *zb, const u8 *addr, struct in6_addr *host)
 }
 
 /**
- * zbr_fdb_knows() - has the operator told of a host?
+ * zbr_fdb_knows() - does a static entry name a host?
  * @zb:		tunnel
  * @host:	host
  *
- * Called for a flow that a host begins.
+ * Called when a host begins a flow.
  *
  * Context: RCU.
- * Return: it has.
+ * Return: whether one does.
  */
 bool zbr_fdb_knows(struct zbridge *zb, const struct in6_addr *host)
 {
 	return rhashtable_lookup(&zb->told, host, zbr_told_params);
 }
 
-/* Make room, at most once a second: who comes without room is learnt later. */
+/* Age out addresses, at most once a second; one that finds no room now is learnt later. */
 static void zbr_fdb_age(struct zbridge *zb)
 {
 	struct zbr_fdb_entry *e;
@@ -261,10 +262,10 @@ static void zbr_fdb_age(struct zbridge *zb)
 }
 
 /**
- * zbr_fdb_learn() - a frame has come from an address
+ * zbr_fdb_learn() - learn the source address of a frame
  * @zb:		tunnel
- * @addr:	its source
- * @host:	host that it came from
+ * @addr:	source address
+ * @host:	host that the frame came from
  *
  * Context: RCU, bottom halves are off.
  */
@@ -347,9 +348,9 @@ static int zbr_fdb_set_default(struct zbridge *zb, const struct in6_addr *addr, 
 }
 
 /**
- * zbr_fdb_set() - the operator tells where an address is
+ * zbr_fdb_set() - set a static entry
  * @zb:		tunnel
- * @addr:	address; 00:00:00:00:00:00 is all that is unknown, and groups
+ * @addr:	address; 00:00:00:00:00:00 stands for unknown addresses and groups
  * @host:	host
  * @nlflags:	NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_APPEND
  *
@@ -376,10 +377,10 @@ int zbr_fdb_set(struct zbridge *zb, const u8 *addr, const struct in6_addr *host,
 }
 
 /**
- * zbr_fdb_remove() - the operator forgets an address
+ * zbr_fdb_remove() - delete an entry, learnt or static
  * @zb:		tunnel
  * @addr:	address
- * @host:	host, or NULL for whichever it is at
+ * @host:	host, or NULL for any
  *
  * Context: RTNL.
  * Return: 0 or -ENOENT.
@@ -410,12 +411,12 @@ int zbr_fdb_remove(struct zbridge *zb, const u8 *addr, const struct in6_addr *ho
 }
 
 /**
- * zbr_fdb_dump() - tell the addresses
+ * zbr_fdb_dump() - dump the addresses
  * @zb:		tunnel
  * @skb:	message
- * @cb:		who asks
- * @first:	how many have been told before
- * @idx:	counts
+ * @cb:		the dump's netlink callback
+ * @first:	index of the first entry to dump
+ * @idx:	index of the next entry, advanced here
  *
  * Context: RTNL or RCU.
  * Return: 0, or -EMSGSIZE if the message is full.
@@ -475,8 +476,8 @@ int zbr_fdb_init(struct zbridge *zb)
 }
 
 /**
- * zbr_fdb_exit() - undo it
- * @zb:		tunnel that nobody sends by
+ * zbr_fdb_exit() - free the table
+ * @zb:		tunnel that no longer sends
  *
  * Context: RTNL.
  */

@@ -2,53 +2,58 @@
 /*
  * zbridge: a reliable tunnel between lossless switches (zswitch).
  *
- * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, zBridge
- * (section 5.3.4).  A lossless fabric still loses frames by bit errors, broken hardware and
- * changes of routes; then frames are missing, and with them credit.  The tunnel brings each frame
+ * D. Crisan, "Optimized networking for virtual machines ...", ETH Zurich 2014, zBridge (section
+ * 5.3.4).  A lossless fabric still loses frames by bit errors, broken hardware and changes of
+ * routes; then frames are missing, and their credits with them.  The tunnel delivers each frame
  * once and in order, as long as both hosts live.  Documentation/zbridge.md has the format and the
- * operator's commands; arq.c has Algorithm 5.3, this file the flows.
+ * operator's commands; arq.c has Algorithm 5.3, this file handles the flows.
  *
- * A flow is between a vNIC here and one on another host, in a priority: for these frames are kept
- * in order by the switch as well, and a pause stops a priority as a whole.  Frames of both
- * directions belong to it.  What is for many, or for an address that is not known, goes to a host
- * in one flow of its sender, whose other end is ff:ff:ff:ff:ff:ff.
+ * A flow connects a vNIC here and one on another host, in one priority: the switch, too, keeps
+ * frames in order by vNICs and priority, and a pause stops a priority as a whole.  A flow carries
+ * frames of both directions.  Frames to a group or to an unknown address go to each host in one
+ * flow of their sender, whose other end is ff:ff:ff:ff:ff:ff.
  *
- * Handshake, as TCP's, with a random name and a random first number of each end:
+ * Handshake, as TCP's, with a random id and a random first number of each end:
  *
  *	SYN_SENT --- SYN -------------> (none) SYN_RCVD
  *	OPEN <------------- SYNACK ---
  *	OPEN ------- DATA or ACK -----> OPEN
  *
- * Both names are in each packet that follows, 64 bits that nobody who does not see them can guess.
- * Who begins a flow has chosen one of them himself: SYN_RCVD is left by a packet that has this
- * end's first number too.
- * A packet of no flow is answered by RST.  So a host that has begun anew is found out by the first
- * packet.  What was not acknowledged then is lost and counted, since it may have been delivered:
- * a frame comes at most once.  A SYN for a living flow is no proof of a new beginning, as it may be
- * old or forged: the flow's own end is asked (ASK), and answers by ACK, or RST.  Nor is one for a
- * flow that has sent its own SYN: it is answered, and the SYNACK that comes for the own SYN is kept
- * until the SYN's sender opens the flow, or RST says that there is none.
+ * Each later packet carries both ids, 64 bits that an off-path attacker cannot guess.  The end that
+ * begins a flow has chosen one of the ids itself, so SYN_RCVD is left only by a packet that also
+ * acknowledges this end's first number.
  *
- * Silence.  A packet that wants an answer is followed by an ASK after ZBR_RTO, then at twice the
- * time, up to ZBR_RTO_MAX, until a frame is acknowledged: also while the receiver's switch has no
- * room.  Nothing heard for ZBR_DEAD: the host is dead, and the flow's frames are lost.  Another
- * flow begins with the next frame.  A SYNACK is repeated by the clock only if this end has frames
- * to send too: otherwise the SYN is, and one under a forged address is answered once.
+ * A packet of no flow is answered by RST.  So a host that has restarted is detected by the first
+ * packet sent to it.  Frames not acknowledged then are dropped and counted, since they may have
+ * been delivered: a frame is delivered at most once.  A SYN for an open flow does not prove a
+ * restart, as the SYN may be old or forged: the flow's known other end is asked (ASK), and answers
+ * by ACK or RST.  The same holds for a flow that has sent its own SYN: the other SYN is answered,
+ * and the SYNACK that arrives for the own SYN is kept until the other SYN's sender opens the flow,
+ * or an RST reports that there is no such sender.
  *
- * Check.  Who has seen no frame for ZBR_CHECK asks the other end once, so that ends whose numbers
- * differ, or a host that has begun anew, are found while no frame depends on it.  Numbers differ
- * only by packets that nobody has sent: forged ones, or damage that the checksum does not see.
- * Early frames that are kept then are dropped, since one of these would be taken for the real one
- * of its number: nothing of them was acknowledged, and real ones come again.
+ * Timeouts.  If a packet that wants an answer has none after ZBR_RTO, an ASK is sent, then again at
+ * doubled intervals up to ZBR_RTO_MAX, until a frame is acknowledged, also while the receiver's
+ * switch has no room.  If nothing is heard for ZBR_DEAD, the host is declared dead and the flow's
+ * frames are dropped; the next frame begins another flow.  A SYNACK is retransmitted on timeout
+ * only if this end has frames to send too: otherwise the other end retransmits its SYN, and a SYN
+ * from a spoofed address is answered once.
  *
- * Close.  Who has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
- * nothing to send and all numbers agree; so no frame is lost by it.  Where half of all flows are
- * taken, as by a guest that makes up addresses, idle ones are closed after ZBR_IDLE_CROWDED.
+ * Check.  An end that has seen no frame for ZBR_CHECK asks the other end once, so that ends whose
+ * numbers differ, or a host that has restarted, are found while no frame depends on it.  Numbers
+ * differ only after forged packets, or damage that the checksum does not detect.  Early frames
+ * still kept then are dropped, since a forged one would be taken for the real frame of its number:
+ * none of them was acknowledged, so real ones are retransmitted.
  *
- * Bounds.  ZBR_FLOWS_MAX; ZBR_HALF_OPEN_MAX that others have begun and not confirmed, which live
- * for ZBR_DEAD, or until newer ones need the room; frames by zbr_config.memory.
+ * Close.  An end that has seen no frame for ZBR_IDLE asks to close.  The other end agrees if it has
+ * nothing to send and all numbers agree, so closing loses no frame.  While more than half of all
+ * flows are in use, for example because a guest spoofs addresses, idle ones are closed after
+ * ZBR_IDLE_CROWDED.
  *
- * Non-goals: encryption (use IPsec or a fabric that is trusted), congestion control.
+ * Bounds.  ZBR_FLOWS_MAX flows; of them ZBR_HALF_OPEN_MAX half-open ones, which other hosts have
+ * begun and not confirmed, and which live for ZBR_DEAD or until newer ones need the room; memory of
+ * frames by zbr_config.memory.
+ *
+ * Non-goals: encryption (use IPsec or a trusted fabric), congestion control.
  */
 #include <linux/etherdevice.h>
 #include <linux/jiffies.h>
@@ -61,13 +66,13 @@
 #define ZBR_CHECK	HZ
 #define ZBR_IDLE	(60 * HZ)
 
-/* An idle flow is closed as early as this when half of all flows are taken. */
+/* Idle time before a flow is closed while more than half of all flows are in use */
 #define ZBR_IDLE_CROWDED	HZ
 
 #define ZBR_FLOWS_MAX		65536
 #define ZBR_HALF_OPEN_MAX	4096
 
-/* RSTs of a tunnel, in a second */
+/* Limit of the RSTs that a tunnel sends per second */
 #define ZBR_RSTS	1000
 
 static const struct rhashtable_params zbr_flows_params = {
@@ -84,11 +89,11 @@ static const struct rhashtable_params zbr_ids_params = {
 	.automatic_shrinking	= true,
 };
 
-/* Life of a flow */
+/* Creation, state and end of a flow */
 
 static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer);
 
-/* A flow gets a name that no other has.  Return: 0 or an error. */
+/* Give a flow an id that no other flow has.  Return: 0 or an error. */
 static int zbr_flow_name(struct zbr_flow *flow)
 {
 	int err;
@@ -100,7 +105,7 @@ static int zbr_flow_name(struct zbr_flow *flow)
 	return err;
 }
 
-/* Return: flow, ours or another processor's; or NULL.  Context: RCU. */
+/* Return: a new flow, or one that another CPU has just made; or NULL.  Context: RCU. */
 static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *key)
 {
 	struct zbr_flow *flow, *other;
@@ -113,7 +118,7 @@ static struct zbr_flow *zbr_flow_new(struct zbridge *zb, const struct zbr_key *k
 	BUILD_BUG_ON(sizeof(*key) != 16 + 2 * ETH_ALEN + 4);
 	flow->zb = zb;
 	flow->key = *key;
-	/* A flow of one priority is not stopped with those of others. */
+	/* Flows of different priorities share no queue, so they are not stopped together. */
 	flow->txq = key->prio * ZBR_TXQS + get_random_u32() % ZBR_TXQS;
 	flow->rto = ZBR_RTO;
 	flow->sent_at = jiffies;
@@ -144,10 +149,10 @@ too_many:
 }
 
 /**
- * zbr_flow_busy() - a flow wants an answer within its timeout
+ * zbr_flow_busy() - arm the timer of a flow that wants an answer
  * @flow:	flow
  *
- * A timer that runs out earlier is left alone: it sees how long to wait on.
+ * A timer that expires earlier is left alone: its handler computes the remaining time.
  *
  * Context: its lock.
  */
@@ -166,7 +171,7 @@ static void zbr_set_half_open(struct zbr_flow *flow, bool half_open)
 	struct zbridge *zb = flow->zb;
 
 	spin_lock(&zb->lock);
-	/* One that this end has begun as well has frames of its own. */
+	/* A flow with frames to send was begun by this end as well, and is not evicted. */
 	if (!half_open)
 		list_del_init(&flow->half_open);
 	else if (skb_queue_empty(&flow->pending))
@@ -189,8 +194,8 @@ static void zbr_set_state(struct zbr_flow *flow, enum zbr_state state)
 }
 
 /*
- * The timer may have run while the flow was ended, and be queued again behind our back.  It finds
- * that the flow is gone.
+ * The timer may have run while the flow ended, and may be queued again.  Its handler finds that the
+ * flow is gone.
  */
 static void zbr_flow_free(struct rcu_head *rcu)
 {
@@ -200,7 +205,7 @@ static void zbr_flow_free(struct rcu_head *rcu)
 	kfree(flow);
 }
 
-/* A flow is forgotten, and its frames are lost.  Context: its lock. */
+/* Delete a flow and drop its frames.  Context: its lock. */
 static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 {
 	struct zbridge *zb = flow->zb;
@@ -219,7 +224,7 @@ static void zbr_flow_end(struct zbr_flow *flow, enum zbridge_stat reason)
 	call_rcu(&flow->rcu, zbr_flow_free);
 }
 
-/* Repeat what an end in this state has to say. */
+/* Send, or retransmit, the packet that the flow's state calls for. */
 static void zbr_flow_say(struct zbr_flow *flow)
 {
 	flow->sent_at = jiffies;
@@ -238,7 +243,7 @@ static void zbr_flow_say(struct zbr_flow *flow)
 	}
 }
 
-/* Begin to say something. */
+/* Enter a state, and send its packet for the first time. */
 static void zbr_flow_enter(struct zbr_flow *flow, enum zbr_state state)
 {
 	zbr_set_state(flow, state);
@@ -249,8 +254,8 @@ static void zbr_flow_enter(struct zbr_flow *flow, enum zbr_state state)
 }
 
 /*
- * The other end does not know the flow any more.  What it has not acknowledged is lost; what was
- * never sent begins a flow of another name.  Context: the lock.
+ * The other end does not know the flow any more.  Frames that it has not acknowledged are dropped;
+ * pending ones begin a flow with another id.  Context: the lock.
  */
 static void zbr_flow_anew(struct zbr_flow *flow)
 {
@@ -273,7 +278,7 @@ static void zbr_flow_anew(struct zbr_flow *flow)
 	zbr_flow_enter(flow, ZBR_SYN_SENT);
 }
 
-/* Time */
+/* Timeouts */
 
 static bool zbr_flow_waits(const struct zbr_flow *flow)
 {
@@ -281,7 +286,7 @@ static bool zbr_flow_waits(const struct zbr_flow *flow)
 	       !RB_EMPTY_ROOT(&flow->kept) || flow->check == ZBR_CHECKING;
 }
 
-/* Has this end to go on asking?  Where the other one has begun it will. */
+/* Does this end retransmit?  In SYN_RCVD the other end does, which has begun the flow. */
 static bool zbr_flow_repeats(const struct zbr_flow *flow)
 {
 	return flow->state != ZBR_SYN_RCVD || !skb_queue_empty(&flow->pending);
@@ -292,7 +297,7 @@ static unsigned long zbr_idle(const struct zbridge *zb)
 	return atomic_read(&zb->num_flows) > ZBR_FLOWS_MAX / 2 ? ZBR_IDLE_CROWDED : ZBR_IDLE;
 }
 
-/* A flow has no frames to send.  Context: the lock. */
+/* A flow is idle: check its numbers, or close it, when it is time.  Context: the lock. */
 static void zbr_flow_rests(struct zbr_flow *flow)
 {
 	unsigned long idle = jiffies - flow->used_at;
@@ -300,7 +305,7 @@ static void zbr_flow_rests(struct zbr_flow *flow)
 	if (idle >= zbr_idle(flow->zb)) {
 		zbr_flow_enter(flow, ZBR_CLOSING);
 	} else if (flow->check == ZBR_UNCHECKED && idle >= ZBR_CHECK) {
-		/* Early frames come again if somebody has sent them. */
+		/* Early frames are retransmitted if they are genuine. */
 		zbr_arq_purge_kept(flow);
 		flow->check = ZBR_CHECKING;
 		zbr_flow_enter(flow, ZBR_OPEN);
@@ -308,8 +313,8 @@ static void zbr_flow_rests(struct zbr_flow *flow)
 }
 
 /*
- * Who is taken for dead may live: he has not to lose frames to find it out.  One who has only
- * begun may be a forged address.  Context: the lock.
+ * A host declared dead may be alive: an RST tells it at once, so that it need not lose frames
+ * first.  A host that has only sent a SYN may be a spoofed address.  Context: the lock.
  */
 static void zbr_flow_dead(struct zbr_flow *flow)
 {
@@ -342,7 +347,7 @@ static ktime_t zbr_flow_rest(const struct zbr_flow *flow)
 {
 	unsigned long now = jiffies, at = flow->heard_at + ZBR_DEAD;
 
-	/* A check; and the table may become crowded while a flow is idle. */
+	/* An idle flow is checked, or closed early if many flows are in use. */
 	if (!zbr_flow_waits(flow))
 		at = now + min(ZBR_CHECK, ZBR_IDLE_CROWDED);
 	else if (zbr_flow_repeats(flow) && time_before(flow->sent_at + flow->rto, at))
@@ -359,7 +364,7 @@ static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer)
 	spin_lock(&flow->lock);
 	if (flow->state != ZBR_GONE)
 		zbr_flow_tick(flow);
-	/* It may have been started anew meanwhile. */
+	/* The timer may have been started again meanwhile. */
 	if (flow->state != ZBR_GONE && !hrtimer_is_queued(timer)) {
 		hrtimer_forward_now(timer, zbr_flow_rest(flow));
 		restart = HRTIMER_RESTART;
@@ -372,7 +377,7 @@ static enum hrtimer_restart zbr_flow_timer(struct hrtimer *timer)
 /* Frames out */
 
 /*
- * Find a flow, or make it.  Another processor may begin it, or end it, before its lock is taken.
+ * Find a flow, or make it.  Another CPU may begin it, or end it, before its lock is taken.
  * Return: flow, in state ZBR_NEW if it is to begin; or NULL.  Context: RCU.
  */
 static struct zbr_flow *zbr_flow_get(struct zbridge *zb, const struct zbr_key *key)
@@ -380,7 +385,7 @@ static struct zbr_flow *zbr_flow_get(struct zbridge *zb, const struct zbr_key *k
 	return rhashtable_lookup(&zb->flows, key, zbr_flows_params) ?: zbr_flow_new(zb, key);
 }
 
-/* Return: whether the flow lives, and has taken the frame. */
+/* Return: true if the flow has taken the frame, false if the flow has ended. */
 static bool zbr_flow_take(struct zbr_flow *flow, struct sk_buff *skb)
 {
 	bool lives;
@@ -413,7 +418,7 @@ void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, const u8 *th
 
 	ether_addr_copy(key.here, eth->h_source);
 	ether_addr_copy(key.there, there);
-	/* One that has just ended is not found again. */
+	/* A flow that has just ended is not found again. */
 	do {
 		flow = zbr_flow_get(zb, &key);
 	} while (flow && !zbr_flow_take(flow, skb));
@@ -423,7 +428,7 @@ void zbr_flow_send(struct zbridge *zb, const struct in6_addr *host, const u8 *th
 
 /* Packets in */
 
-/* A packet of no flow.  RST is answered by nothing. */
+/* A packet belongs to no flow: answer by RST, unless it is an RST or CLOSED itself. */
 static void zbr_receive_stale(struct zbridge *zb, const struct zbr_msg *msg)
 {
 	struct zbr_msg rst = {
@@ -443,8 +448,8 @@ static bool zbr_may_begin(struct zbridge *zb, const struct zbr_msg *msg)
 }
 
 /*
- * The oldest half-open flow makes room: a host that lives confirms within a round trip, so it is
- * one that nobody confirms.  Context: RCU.
+ * Evict the oldest half-open flow: a live host confirms within a round trip, so the oldest one is
+ * least likely to be confirmed.  Context: RCU.
  */
 static void zbr_forget_half_open(struct zbridge *zb)
 {
@@ -463,7 +468,7 @@ static void zbr_forget_half_open(struct zbridge *zb)
 	spin_unlock(&flow->lock);
 }
 
-/* The other end begins.  Context: the lock. */
+/* Accept a SYN of the other end.  Context: the lock. */
 static void zbr_flow_accept(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	flow->peer = msg->from;
@@ -496,13 +501,14 @@ static void zbr_receive_syn(struct zbridge *zb, const struct zbr_msg *msg)
 		break;
 	case ZBR_SYN_RCVD:
 		/*
-		 * One of another name may be old: the living one is answered, and ended by the RST
-		 * of who has begun anew.  It may wait for the SYNACK still, so an ASK would not do.
+		 * A SYN with another id may be old: answer the SYN that this flow has.  If its
+		 * sender has restarted, its RST ends this flow.  The sender may still wait for the
+		 * SYNACK, so an ASK would not do.
 		 */
 		zbr_flow_say(flow);
 		break;
 	case ZBR_GONE:
-		/* The other end repeats it. */
+		/* The other end retransmits its SYN. */
 		break;
 	default:
 		if (flow->peer != msg->from)
@@ -512,26 +518,26 @@ static void zbr_receive_syn(struct zbridge *zb, const struct zbr_msg *msg)
 }
 
 /*
- * Is a packet between those that this flow is?  By the names alone one end could be of another
- * vNIC than the other end is, and the right one's SYN would find the flow living.
+ * Is a packet between the vNICs that this flow connects?  If only ids were compared, the two ends
+ * could belong to different vNICs, and a SYN of the right vNIC would find the flow in use.
  */
 static bool zbr_has_key(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	if (flow->key.prio != msg->prio || !ipv6_addr_equal(&flow->key.remote, &msg->remote))
 		return false;
-	/* DATA names nobody, and who sends RST may know of no flow. */
+	/* DATA carries no vNIC addresses, and the sender of an RST may know of no flow. */
 	return msg->type == ZBR_DATA || msg->type == ZBR_RST ||
 	       (ether_addr_equal(flow->key.here, msg->dst) &&
 		ether_addr_equal(flow->key.there, msg->src));
 }
 
-/* Is a packet that has this end's name the answer to its SYN? */
+/* Is a packet that carries this end's id the answer to its SYN? */
 static bool zbr_is_answer(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	return msg->type == ZBR_SYNACK && msg->ack == flow->next && msg->from;
 }
 
-/* Is a packet of this flow, as it is now?  Context: the lock. */
+/* Does a packet belong to this incarnation of the flow?  Context: the lock. */
 static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	if (flow->state == ZBR_GONE || flow->state == ZBR_NEW || flow->id != msg->to ||
@@ -540,9 +546,9 @@ static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *ms
 	if (flow->state == ZBR_SYN_SENT)
 		return zbr_is_answer(flow, msg);
 	/*
-	 * Whoever sees no packets may have sent the SYN, with a name and a number of his own
-	 * choice, and have guessed this end's name: only who has got the SYNACK knows the number
-	 * in it.  An RST, which has none, ends what is of no use to anybody else.
+	 * An off-path attacker may have sent the SYN, with an id and a number of its own choice,
+	 * and have guessed this end's id: only the receiver of the SYNACK knows the number in it.
+	 * An RST, which does not have it, may end the flow: the flow is of no use to anyone else.
 	 */
 	if (flow->state == ZBR_SYN_RCVD && msg->type != ZBR_RST && msg->ack != flow->next)
 		return false;
@@ -550,7 +556,7 @@ static bool zbr_is_current(const struct zbr_flow *flow, const struct zbr_msg *ms
 	       (flow->state == ZBR_SYN_RCVD && zbr_is_answer(flow, msg));
 }
 
-/* This end's SYN is answered. */
+/* This end's SYN is answered: the flow is open. */
 static void zbr_flow_answered(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	flow->peer = msg->from;
@@ -558,13 +564,14 @@ static void zbr_flow_answered(struct zbr_flow *flow, const struct zbr_msg *msg)
 	zbr_set_state(flow, ZBR_OPEN);
 	flow->rto = ZBR_RTO;
 	zbr_arq_go_on(flow);
-	/* What was sent is an answer, but it may get lost where this one does not. */
+	/* DATA sent above answers the SYNACK, but may be lost where this ACK is not. */
 	zbr_arq_ack(flow);
 }
 
 /*
- * A flow that has asked to close goes on if the other end has something that is not acknowledged.
- * Any other packet may be one that was sent before the other end has agreed, and forgotten.
+ * A flow that has asked to close is open again if the other end has a frame that is not
+ * acknowledged.  Any other packet may have been sent before the other end agreed and deleted the
+ * flow.
  */
 static bool zbr_reopens(const struct zbr_flow *flow, const struct zbr_msg *msg)
 {
@@ -575,11 +582,11 @@ static bool zbr_reopens(const struct zbr_flow *flow, const struct zbr_msg *msg)
 
 static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
-	/* Early frames that are kept were never sent, if all that was sent has come. */
+	/* If all frames sent have arrived, early frames that are kept are forged. */
 	bool agrees = skb_queue_empty(&flow->unacked) && msg->seq == flow->expected &&
 		      msg->ack == flow->next;
 
-	/* Where both ask to close neither can be held back by frames that wait for the answer. */
+	/* If both ends ask to close, frames that wait for the answer must hold back neither. */
 	if (!agrees || (flow->state != ZBR_CLOSING && !skb_queue_empty(&flow->pending))) {
 		zbr_arq_ack(flow);
 		return;
@@ -589,14 +596,14 @@ static void zbr_receive_close(struct zbr_flow *flow, const struct zbr_msg *msg)
 	zbr_flow_anew(flow);
 }
 
-/* RST, CLOSED: the other end has forgotten the flow. */
+/* RST, CLOSED: the other end has deleted the flow. */
 static void zbr_receive_end(struct zbr_flow *flow, const struct zbr_msg *msg)
 {
 	bool asked = flow->state == ZBR_CLOSING;
 
 	if (msg->type == ZBR_CLOSED && !asked)
 		return;
-	/* There is no sender of the SYN that came before the answer: it was old, or forged. */
+	/* The SYN that arrived before the kept SYNACK has no sender: it was old or forged. */
 	if (flow->state == ZBR_SYN_RCVD && flow->answer.from) {
 		zbr_flow_answered(flow, &flow->answer);
 		return;
@@ -605,7 +612,7 @@ static void zbr_receive_end(struct zbr_flow *flow, const struct zbr_msg *msg)
 	zbr_flow_anew(flow);
 }
 
-/* A packet of a flow that is open, or is so by it.  Return: whether it is consumed. */
+/* Handle a packet that finds the flow open, or opens it.  Return: whether @skb is consumed. */
 static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_buff *skb)
 {
 	struct zbridge *zb = flow->zb;
@@ -615,7 +622,7 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 		flow->rto = ZBR_RTO;
 		zbr_arq_used(flow);
 	}
-	/* Who has frames that were never sent will never agree again. */
+	/* An end that acknowledges frames never sent will never agree again: reset the flow. */
 	if (!zbr_arq_acked(flow, msg->ack)) {
 		zbr_arq_tell(flow, ZBR_RST, flow->next, 0);
 		zbr_count(zb, ZBRIDGE_STAT_RESET, 1);
@@ -648,11 +655,11 @@ static bool zbr_receive_open(struct zbr_flow *flow, const struct zbr_msg *msg, s
 	return false;
 }
 
-/* Context: the lock.  Return: whether it is consumed. */
+/* Context: the lock.  Return: whether @skb is consumed. */
 static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg,
 				struct sk_buff *skb)
 {
-	/* Who tells of less than it has acknowledged is silent, or the packet is late. */
+	/* An old @ack is no sign of life: the packet is late, or its sender is out of step. */
 	if (!zbr_before(msg->ack, flow->una)) {
 		flow->heard_at = jiffies;
 		if (flow->check == ZBR_CHECKING)
@@ -663,8 +670,8 @@ static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg
 		return false;
 	}
 	/*
-	 * The answer has come behind a SYN of another name.  Either may be the old one, of a host
-	 * that has begun anew: the SYN's sender was told, and will open the flow or send RST.
+	 * The SYNACK has arrived after a SYN with another id.  Either may be from before a restart
+	 * of the host: the SYN's sender was answered, and will open the flow or send RST.
 	 */
 	if (flow->state == ZBR_SYN_RCVD && flow->peer != msg->from) {
 		flow->answer = *msg;
@@ -678,10 +685,10 @@ static bool zbr_receive_current(struct zbr_flow *flow, const struct zbr_msg *msg
 }
 
 /**
- * zbr_flow_receive() - a packet has come
+ * zbr_flow_receive() - handle a packet
  * @zb:		tunnel
  * @msg:	header
- * @skb:	it, its data behind the header; it is consumed
+ * @skb:	packet, its data behind the header; it is consumed
  *
  * Context: bottom halves are off, RCU.
  */
@@ -712,8 +719,8 @@ void zbr_flow_receive(struct zbridge *zb, struct zbr_msg *msg, struct sk_buff *s
 /* All flows */
 
 /**
- * zbr_flow_end_all() - forget all flows
- * @zb:		tunnel, which nobody sends or receives by any more
+ * zbr_flow_end_all() - end all flows
+ * @zb:		tunnel that no longer sends or receives
  *
  * Context: process.
  */
@@ -734,7 +741,7 @@ void zbr_flow_end_all(struct zbridge *zb)
 		rhashtable_walk_stop(&iter);
 	} while (flow == ERR_PTR(-EAGAIN));
 	rhashtable_walk_exit(&iter);
-	/* Timers that ran meanwhile */
+	/* Wait for timers that ran meanwhile. */
 	synchronize_net();
 }
 
@@ -759,7 +766,7 @@ int zbr_flows_init(struct zbridge *zb)
 }
 
 /**
- * zbr_flows_exit() - undo it
+ * zbr_flows_exit() - free the tables
  * @zb:		tunnel without flows
  */
 void zbr_flows_exit(struct zbridge *zb)

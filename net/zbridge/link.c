@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: tunnels are made, changed and shown (include/uapi/linux/zbridge.h); flow.c has the
- * overview.
+ * zbridge: netlink requests that create, change and dump tunnels
+ * (include/uapi/linux/zbridge.h); flow.c has the overview.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -12,7 +12,7 @@
 #include <net/rtnetlink.h>
 #include "zbridge.h"
 
-/* A tunnel has no peer: no attribute tells of one. */
+/* A tunnel has no peer device, so no attribute describes one. */
 #define COMPAT_NEWLINK		zbr_newlink
 #define COMPAT_NEWLINK_PEER	IFLA_ZBRIDGE_UNSPEC
 #include <compat/rtnl_newlink.h>
@@ -61,7 +61,7 @@ static int zbr_validate(struct nlattr *tb[], struct nlattr *data[], struct netli
 	return 0;
 }
 
-/* What may change while the tunnel is there. */
+/* Parse the options that may be changed later. */
 static int zbr_parse(struct zbr_config *cfg, struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	if (data[IFLA_ZBRIDGE_LEARNING])
@@ -87,7 +87,7 @@ static int zbr_parse(struct zbr_config *cfg, struct nlattr *data[], struct netli
 	return 0;
 }
 
-/* What may not. */
+/* Parse the options that may not. */
 static int zbr_parse_once(struct zbr_config *cfg, struct nlattr *data[],
 			  struct netlink_ext_ack *extack)
 {
@@ -122,7 +122,7 @@ static int zbr_parse_once(struct zbr_config *cfg, struct nlattr *data[],
 	return 0;
 }
 
-/* An MTU that leaves room for our headers */
+/* Set an MTU that leaves room for our headers. */
 static int zbr_set_mtu(struct net_device *dev, struct nlattr *mtu, struct netlink_ext_ack *extack)
 {
 	struct zbridge *zb = netdev_priv(dev);
@@ -256,7 +256,7 @@ static void __exit zbr_module_exit(void)
 {
 	rtnl_link_unregister(&zbr_link_ops);
 	zswitch_unregister_kind(&zbr_kind);
-	/* zbr_flow_free() */
+	/* Wait for zbr_flow_free(). */
 	rcu_barrier();
 }
 

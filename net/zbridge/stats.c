@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: counters, on each processor.
+ * zbridge: per-CPU counters.
  */
 #include <net/netlink.h>
 #include "zbridge.h"
 
 /**
- * zbr_count() - count
+ * zbr_count() - add to a counter
  * @zb:		tunnel
- * @stat:	what
- * @n:		how much
+ * @stat:	counter
+ * @n:		amount
  *
  * Context: any but hard interrupts.
  */
@@ -26,10 +26,10 @@ void zbr_count(struct zbridge *zb, enum zbridge_stat stat, u64 n)
 }
 
 /**
- * zbr_drop() - a packet or frame is lost
+ * zbr_drop() - count and free a packet or frame that is dropped
  * @zb:		tunnel
- * @skb:	it
- * @reason:	why
+ * @skb:	packet or frame
+ * @reason:	counter
  */
 void zbr_drop(struct zbridge *zb, struct sk_buff *skb, enum zbridge_stat reason)
 {
@@ -40,7 +40,7 @@ void zbr_drop(struct zbridge *zb, struct sk_buff *skb, enum zbridge_stat reason)
 /**
  * zbr_stat() - read a counter
  * @zb:		tunnel
- * @stat:	which
+ * @stat:	counter
  *
  * Return: sum over all processors.
  */

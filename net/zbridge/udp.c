@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zbridge: packets of a tunnel, by UDP of IPv4 and IPv6.
+ * zbridge: packets of a tunnel, over UDP and IPv4 or IPv6.
  *
  *	| IP | UDP | struct zbr_hdr | Ethernet frame, without FCS |	DATA
  *	| IP | UDP | struct zbr_hdr | struct zbr_ctl |			all others
  *
- * All tunnels of a namespace that have a UDP port in common share a socket, and are told apart by
- * their network.  UDP's own checksum is not sent and not asked for: CRC-32C is stronger.
+ * All tunnels of a namespace that have a UDP port in common share a socket, and are distinguished
+ * by their network id.  UDP's own checksum is neither sent nor required: CRC-32C is stronger.
  *
  * The UDP source port is a hash of the flow, so that switches spread flows over equal paths and
  * keep each in order.  With the option spread it varies among ZBR_SPREAD ports.
  *
- * DSCP and ECN of a frame are copied out, and a mark that the network has made is copied in (RFC
- * 6040; the frame's own DSCP stays as it is, RFC 2983's pipe model).
+ * DSCP and ECN of a frame are copied to the outer header, and a CE mark of the network is copied
+ * back (RFC 6040; the frame's own DSCP stays as it is, RFC 2983's pipe model).
  */
 #include <linux/crc32c.h>
 #include <linux/jhash.h>
@@ -26,7 +26,7 @@
 #include <compat/udp_tunnel.h>
 #include "zbridge.h"
 
-/* UDP's encap types name those it must know; any other value will do. */
+/* UDP defines encap types only for protocols that it handles specially; any other value will do. */
 #define ZBR_UDP_ENCAP	101
 
 #define ZBR_SPORT_MIN	49152
@@ -34,13 +34,13 @@
 #define ZBR_SPREAD	16
 
 /**
- * struct zbr_port - a UDP port that tunnels of a namespace receive by
- * @node:	in the list of all; RTNL
+ * struct zbr_port - a UDP port on which tunnels of a namespace receive
+ * @node:	in the list of all ports; RTNL
  * @net:	namespace
- * @port:	number
+ * @port:	UDP port number
  * @family:	AF_INET or AF_INET6
  * @sock:	socket
- * @tunnels:	they; RTNL, RCU
+ * @tunnels:	tunnels that share the port; RTNL, RCU
  */
 struct zbr_port {
 	struct list_head	node;
@@ -54,10 +54,10 @@ struct zbr_port {
 static LIST_HEAD(zbr_ports);
 
 /**
- * zbr_udp_is_ip4() - which family?
+ * zbr_udp_is_ip4() - is a host's address one of IPv4?
  * @addr:	address of a host
  *
- * Return: it is one of IPv4.
+ * Return: true if it is.
  */
 bool zbr_udp_is_ip4(const struct in6_addr *addr)
 {
@@ -74,7 +74,7 @@ static u16 zbr_udp_family(const struct zbridge *zb)
  * @skb:	packet
  * @offset:	where the frame begins, from its data
  *
- * Return: CRC-32C, not inverted, to be gone on with by the header.
+ * Return: CRC-32C, not inverted, to be continued with the header.
  */
 u32 zbr_crc(const struct sk_buff *skb, unsigned int offset)
 {
@@ -113,7 +113,7 @@ static struct dst_entry *zbr_route4(struct zbridge *zb, const struct in6_addr *r
 
 	if (IS_ERR(rt))
 		return NULL;
-	/* The operator's host may be a network's broadcast address: that is many hosts. */
+	/* The operator may have named a broadcast address as the host: that is many hosts. */
 	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
 		ip_rt_put(rt);
 		return NULL;
@@ -146,7 +146,7 @@ static struct dst_entry *zbr_route(struct zbridge *zb, const struct in6_addr *re
 		return NULL;
 	dst = zbr_udp_is_ip4(remote) ? zbr_route4(zb, remote, sport) :
 				       zbr_route6(zb, remote, sport);
-	/* A tunnel through itself */
+	/* The tunnel must not be routed through itself. */
 	if (dst && dst->dev == zb->dev) {
 		dst_release(dst);
 		return NULL;
@@ -154,7 +154,7 @@ static struct dst_entry *zbr_route(struct zbridge *zb, const struct in6_addr *re
 	return dst;
 }
 
-/* The same, kept by the flow while it is good. */
+/* As zbr_route(); the flow caches the route while it is valid. */
 static struct dst_entry *zbr_flow_route(struct zbr_flow *flow)
 {
 	struct dst_entry *dst = flow->dst;
@@ -180,7 +180,7 @@ static struct dst_entry *zbr_flow_route(struct zbr_flow *flow)
 
 /* Packets out */
 
-/* A header in front of a frame, or of a struct zbr_ctl. */
+/* Push a header in front of a frame, or of a struct zbr_ctl. */
 static void zbr_put_hdr(struct zbridge *zb, struct sk_buff *skb, const struct zbr_msg *msg, u32 crc)
 {
 	struct zbr_hdr *hdr = skb_push(skb, sizeof(*hdr));
@@ -200,7 +200,7 @@ static void zbr_put_hdr(struct zbridge *zb, struct sk_buff *skb, const struct zb
 
 DEFINE_PER_CPU(unsigned int, zbr_handing);
 
-/* To the network; @dst's reference goes with it. */
+/* Transmit a packet; @dst's reference is consumed. */
 static void zbr_xmit(struct zbridge *zb, struct sk_buff *skb, struct dst_entry *dst,
 		     const struct in6_addr *remote, u16 sport, u8 tos, u8 prio)
 {
@@ -253,11 +253,11 @@ static u8 zbr_tos(const struct sk_buff *skb)
 /**
  * zbr_udp_send() - transmit a frame of a flow
  * @flow:	flow
- * @skb:	frame, whose headers are nobody else's; it is consumed
+ * @skb:	frame with headroom of its own; it is consumed
  * @msg:	header
- * @crc:	of the frame
+ * @crc:	zbr_crc() of the frame
  *
- * It is charged to the account of its priority until the NIC has sent it.
+ * The frame is charged to the account of its priority until the NIC has sent it.
  *
  * Context: the flow's lock.
  */
@@ -301,9 +301,9 @@ static struct sk_buff *zbr_ctl_packet(struct zbridge *zb, const struct zbr_msg *
 /**
  * zbr_udp_tell() - send a packet without a frame
  * @flow:	flow
- * @msg:	it
+ * @msg:	contents of the packet
  *
- * Without memory or route it is as good as lost.
+ * Without memory or a route the packet counts as lost.
  *
  * Context: the flow's lock.
  */
@@ -325,7 +325,7 @@ void zbr_udp_tell(struct zbr_flow *flow, const struct zbr_msg *msg)
 /**
  * zbr_udp_answer() - send a packet that belongs to no flow
  * @zb:		tunnel
- * @msg:	it, to @msg->remote
+ * @msg:	contents of the packet, which is sent to @msg->remote
  *
  * Context: bottom halves are off, RCU.
  */
@@ -369,7 +369,7 @@ static void zbr_parse_outer(const struct sk_buff *skb, struct zbr_msg *msg)
 	msg->ce = INET_ECN_is_ce(tos);
 }
 
-/* @skb's data is at the header.  Return: why it is refused, or ZBRIDGE_STAT_PAD. */
+/* @skb's data is at the header.  Return: ZBRIDGE_STAT_PAD, or why the packet is dropped. */
 static enum zbridge_stat zbr_parse(struct sk_buff *skb, struct zbr_msg *msg)
 {
 	struct zbr_hdr hdr = *(struct zbr_hdr *)skb->data;
@@ -424,7 +424,7 @@ drop:
 	return 0;
 }
 
-/* Errors are no answers: who is silent is dead after a while. */
+/* ICMP errors are ignored: a host that does not answer is declared dead on timeout. */
 static int zbr_err_lookup(struct sock *sk, struct sk_buff *skb)
 {
 	return 0;
@@ -464,11 +464,11 @@ static struct zbr_port *zbr_port_new(struct zbridge *zb)
 }
 
 /**
- * zbr_udp_open() - a tunnel receives
+ * zbr_udp_open() - open the UDP port of a tunnel
  * @zb:		tunnel with its options
  *
  * Context: RTNL.
- * Return: 0, -EEXIST if another tunnel of this network and port is there, -EADDRINUSE if
+ * Return: 0, -EEXIST if there is another tunnel of this network and port, -EADDRINUSE if
  * something else has the port.
  */
 int zbr_udp_open(struct zbridge *zb)
@@ -491,10 +491,10 @@ found:
 }
 
 /**
- * zbr_udp_close() - a tunnel receives no more
+ * zbr_udp_close() - close the UDP port of a tunnel
  * @zb:		tunnel; one that has not been opened is allowed
  *
- * Context: RTNL.  When it returns nobody is in zbr_rcv() for it.
+ * Context: RTNL.  When it returns, zbr_rcv() no longer runs for this tunnel.
  */
 void zbr_udp_close(struct zbridge *zb)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zbridge: packets on the wire, behind UDP (Documentation/zbridge.md).
+ * zbridge: packet format, behind the UDP header (Documentation/zbridge.md).
  */
 #ifndef _NET_ZBRIDGE_WIRE_H
 #define _NET_ZBRIDGE_WIRE_H
@@ -11,17 +11,17 @@
 #define ZBR_VERSION	1
 
 /**
- * enum zbr_type - packets
- * @ZBR_SYN:	a flow begins; @seq: number of its first frame
- * @ZBR_SYNACK:	the answer
- * @ZBR_DATA:	a frame, behind the header
- * @ZBR_ACK:	all frames before @ack have come
- * @ZBR_NACK:	the same, and @count frames from @seq on are missing
- * @ZBR_ASK:	which frames before @seq have come?
- * @ZBR_CLOSE:	nothing is to be sent, nor for long has been
- * @ZBR_CLOSED:	the answer: the flow is forgotten
- * @ZBR_RST:	there is no such flow
- * @ZBR_TYPES:	how many there are
+ * enum zbr_type - types of packets
+ * @ZBR_SYN:	opens a flow; @seq: number of the sender's first frame
+ * @ZBR_SYNACK:	the answer to SYN
+ * @ZBR_DATA:	carries a frame, behind the header
+ * @ZBR_ACK:	all frames before @ack have arrived
+ * @ZBR_NACK:	as ACK, and @count frames from @seq on are missing
+ * @ZBR_ASK:	asks which frames before @seq have arrived
+ * @ZBR_CLOSE:	asks to close: the sender has nothing to send, and has been idle for long
+ * @ZBR_CLOSED:	the answer to CLOSE: the sender has deleted the flow
+ * @ZBR_RST:	the sender has no such flow
+ * @ZBR_TYPES:	number of types
  */
 enum zbr_type {
 	ZBR_SYN,
@@ -36,23 +36,23 @@ enum zbr_type {
 	ZBR_TYPES,
 };
 
-/* An answer is wanted, as to an ASK. */
+/* In DATA: the sender wants an answer, as to an ASK. */
 #define ZBR_F_ASK	1
-/* Of a SYN and SYNACK: the sender's packets may overtake each other. */
+/* In SYN and SYNACK: the sender's packets may overtake each other. */
 #define ZBR_F_SPREAD	2
 
 /**
  * struct zbr_hdr - header of all packets
  * @vt:		ZBR_VERSION << 4 | enum zbr_type
  * @flags:	ZBR_F_...
- * @prio:	of a SYN: priority of the flow's frames, 0 to 7
+ * @prio:	priority of the flow's frames, 0 to 7
  * @reserved:	0
- * @vni:	network << 8
- * @to:		the receiver's name of the flow; 0 in a SYN
- * @from:	the sender's
- * @seq:	number of the frame; of others, by their type, the next one that will be sent
- * @ack:	next frame that is expected
- * @crc:	CRC-32C of what is behind the header, and then of the header with 0 here
+ * @vni:	network id << 8
+ * @to:		the receiver's id of the flow; 0 in a SYN
+ * @from:	the sender's id of the flow
+ * @seq:	DATA: number of the frame; NACK: first missing frame; else the next new frame
+ * @ack:	number of the next frame that is expected
+ * @crc:	CRC-32C of the bytes behind the header, and then of the header with @crc 0
  */
 struct zbr_hdr {
 	u8	vt;
@@ -68,10 +68,10 @@ struct zbr_hdr {
 };
 
 /**
- * struct zbr_ctl - what is behind the header in all packets but DATA
- * @dst:	address of the receiver's vNIC
- * @src:	of the sender's
- * @count:	of a SYN and SYNACK: BUF, in frames; of a NACK: frames that are missing
+ * struct zbr_ctl - payload of all packets but DATA
+ * @dst:	MAC address of the receiver's vNIC
+ * @src:	MAC address of the sender's vNIC
+ * @count:	SYN, SYNACK: BUF, in frames; NACK: number of missing frames
  */
 struct zbr_ctl {
 	u8	dst[ETH_ALEN];

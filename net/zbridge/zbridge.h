@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * zbridge: what its files share.  flow.c has the overview.
+ * zbridge: declarations common to its files.  flow.c has the overview.
  *
  * Calls run downwards only:
  *
  *	link		netlink: tunnels and their options
- *	device		the device, as a port of a switch: frames in and out, room
- *	flow		life of flows: handshake, silence, close; which packet does what
- *	arq		Algorithm 5.3: numbers, copies, what is missing
+ *	device		the network device, a port of a switch: frames in and out, room
+ *	flow		state of flows: handshake, timeouts, close; dispatch of packets
+ *	arq		Algorithm 5.3: numbers, copies, retransmission
  *	udp		packets: headers, routes, sockets
  *	fdb stats	which host an address is at; counters
  *
  * Locks, outermost first:
  *
  *	RTNL			tunnels, their options, static addresses
- *	zbr_flow.lock		a flow; frames are sent, and handed to the switch, under it.
- *				The switch's locks are inside of it, so whatever the switch
- *				calls (stop, wake, kick) takes none of it.  A device upon a
- *				tunnel may be called meanwhile: it sends nothing (zbr_handing)
- *	zbridge.lock		half-open flows, and those that wait for the switch
- *	zbridge.fdb_lock	writing of the table of addresses; never with zbridge.lock
+ *	zbr_flow.lock		one flow; frames are sent, and handed to the switch, under it.
+ *				The switch's locks nest inside it, so functions that the switch
+ *				calls (stop, wake, kick) do not take it.  A device stacked on a
+ *				tunnel may be called meanwhile: its frames are dropped (zbr_handing)
+ *	zbridge.lock		half-open flows, and flows that wait for the switch
+ *	zbridge.fdb_lock	changes of the forwarding database; never with zbridge.lock
  *
  * Flows and addresses are found under RCU.
  */
@@ -41,16 +41,16 @@
 
 #define ZBR_PRIOS	8
 
-/* A priority's part of what the switch stops and wakes */
+/* Transmit queues, which the switch stops and wakes, per priority */
 #define ZBR_TXQS	(ZSWITCH_TXQS / ZBR_PRIOS)
 
-/* Jiffies of silence after which it is asked, at first */
+/* Initial retransmission timeout, in jiffies */
 #define ZBR_RTO		msecs_to_jiffies(20)
 
 /* Bytes of memory that packets of a priority may take in the queues of this host's NIC */
 #define ZBR_QUEUED	(256 << 10)
 
-/* Bytes of a priority that wait since their flow's buffer is full, from which none are taken */
+/* Limit of the bytes of a priority that wait for room in their flows' buffers */
 #define ZBR_PENDING	(256 << 10)
 
 /* Room in front of a kept frame */
@@ -59,16 +59,17 @@
 
 /**
  * struct zbr_config - options of a tunnel; written under RTNL
- * @id:		network
- * @local:	this host; of IPv4 mapped into IPv6
- * @link:	interface index, or 0
+ * @id:		network id (VNI)
+ * @local:	address of this host; IPv4 as an IPv4-mapped IPv6 address
+ * @link:	interface index of the device that packets leave by, or 0
  * @port:	UDP port
  * @learning:	addresses are learnt, and any host may begin a flow
  * @spread:	packets of a flow take many paths
- * @ttl:	of packets, or 0
- * @buffer:	BUF, or 0
- * @ask:	P, or 0
- * @memory:	bytes, of frames that are sent, and as many of those that have come early
+ * @ttl:	TTL of the outer packets; 0: the route's
+ * @buffer:	BUF, in frames; 0: by the speed of the device
+ * @ask:	P, in frames; 0: the default
+ * @memory:	limit in bytes of the sender's kept frames, and again of received frames that are
+ *		kept
  */
 struct zbr_config {
 	u32		id;
@@ -89,11 +90,11 @@ struct zbr_stats {
 };
 
 /**
- * struct zbr_room - what frames of a priority take
+ * struct zbr_room - what the frames of a priority occupy
  * @zb:		tunnel
- * @account:	is charged for packets in the queues of this host's NIC
- * @write_space:	of @account, before it told us
- * @pending:	bytes that wait for their flow's buffer
+ * @account:	socket that is charged for packets in the queues of this host's NIC
+ * @write_space:	the socket's own callback, before it was replaced by ours
+ * @pending:	bytes of frames that wait for room in their flow's buffer
  */
 struct zbr_room {
 	struct zbridge	*zb;
@@ -108,31 +109,31 @@ struct zbr_port;
  * struct zbridge - a tunnel, private part of its net_device
  * @dev:	device
  * @cfg:	options
- * @port:	of the switch; RTNL, RCU
- * @udp:	socket that it shares
- * @node:	in @udp's table
+ * @port:	port of the switch, or NULL; RTNL, RCU
+ * @udp:	UDP port, shared with other tunnels
+ * @node:	in @udp's list of tunnels
  * @stats:	counters
- * @napi:	takes frames from the switch, and goes on with flows that waited for it
- * @room:	of each priority
- * @closed:	priorities of which nothing is taken
- * @memory:	bytes that sent and pending frames take
- * @early:	bytes that received ones take
- * @buffer:	BUF
- * @stopped:	flows, by zbr_flow.txq, that the switch has no room for
- * @flows:	by key
- * @ids:	by id
- * @num_flows:	of them
- * @num_half_open: of them, those that others have begun and not confirmed
- * @rsts:	limit of answers to packets of no flow
- * @lock:	of @half_open and @blocked
- * @half_open:	the same, oldest first
- * @blocked:	flows that wait for the switch, by zbr_flow.txq
- * @fdb:	addresses
- * @fdb_aged:	jiffies when old ones were last looked for
- * @fdb_lock:	writing of @fdb
- * @fdb_list:	the same addresses, for walks
- * @told:	hosts that the operator's entries name
- * @defaults:	hosts that get what is for no address or for many
+ * @napi:	pulls frames from the switch, and resumes flows that the switch had stopped
+ * @room:	room in use, by priority
+ * @closed:	bitmap of priorities from which no frames are pulled
+ * @memory:	bytes of memory of unacknowledged and pending frames
+ * @early:	bytes of memory of received frames that are kept
+ * @buffer:	BUF of new flows, in frames
+ * @stopped:	bitmap of zbr_flow.txq for which the switch has no room
+ * @flows:	flows by key
+ * @ids:	flows by id
+ * @num_flows:	number of flows
+ * @num_half_open: number of half-open flows, which other hosts have begun and not confirmed
+ * @rsts:	rate limit of RSTs in answer to packets of no flow
+ * @lock:	protects @half_open and @blocked
+ * @half_open:	half-open flows that may be evicted, oldest first
+ * @blocked:	flows that wait until the switch has room, by zbr_flow.txq
+ * @fdb:	forwarding database, by address
+ * @fdb_aged:	jiffies when old addresses were last looked for
+ * @fdb_lock:	serialises changes of @fdb
+ * @fdb_list:	entries of @fdb, for walks
+ * @told:	hosts that static entries name
+ * @defaults:	hosts that frames to unknown addresses and to groups are copied to
  */
 struct zbridge {
 	struct net_device	*dev;
@@ -153,13 +154,13 @@ struct zbridge {
 	atomic_t		num_flows;
 	atomic_t		num_half_open;
 	struct ratelimit_state	rsts;
-	/* Alone, or inside of a flow's */
+	/* Taken alone, or inside a flow's lock */
 	spinlock_t		lock;
 	struct list_head	half_open;
 	struct list_head	blocked[ZSWITCH_TXQS];
 	struct rhashtable	fdb;
 	unsigned long		fdb_aged;
-	/* Alone, or inside of a flow's */
+	/* Taken alone, or inside a flow's lock */
 	spinlock_t		fdb_lock;
 	struct hlist_head	fdb_list;
 	struct rhashtable	told;
@@ -167,10 +168,10 @@ struct zbridge {
 };
 
 /**
- * struct zbr_key - whom a flow is between
- * @remote:	other host; of IPv4 mapped into IPv6
- * @here:	address of this host's vNIC
- * @there:	of the other's
+ * struct zbr_key - the two vNICs that a flow connects, and its priority
+ * @remote:	address of the other host; IPv4 as an IPv4-mapped IPv6 address
+ * @here:	MAC address of this host's vNIC
+ * @there:	MAC address of the other host's vNIC
  * @prio:	priority
  */
 struct zbr_key {
@@ -182,12 +183,12 @@ struct zbr_key {
 
 /**
  * enum zbr_state - state of an end of a flow
- * @ZBR_NEW:	it has not begun
- * @ZBR_SYN_SENT: it has begun, and waits for the answer
- * @ZBR_SYN_RCVD: the other one has; it has answered
- * @ZBR_OPEN:	both know of each other
- * @ZBR_CLOSING: it has asked to close
- * @ZBR_GONE:	it is in no table any more
+ * @ZBR_NEW:	no SYN was sent or received yet
+ * @ZBR_SYN_SENT: this end has sent SYN, and waits for SYNACK
+ * @ZBR_SYN_RCVD: the other end has sent SYN, this end has answered by SYNACK
+ * @ZBR_OPEN:	the handshake is complete
+ * @ZBR_CLOSING: this end has asked to close
+ * @ZBR_GONE:	the flow is in no table any more
  */
 enum zbr_state {
 	ZBR_NEW,
@@ -199,10 +200,10 @@ enum zbr_state {
 };
 
 /**
- * enum zbr_check - do both ends agree on the numbers of an idle flow?
- * @ZBR_UNCHECKED: nobody has asked since its last frame
- * @ZBR_CHECKING: the other end is asked
- * @ZBR_CHECKED: they do
+ * enum zbr_check - whether both ends of an idle flow are known to agree on its numbers
+ * @ZBR_UNCHECKED: the other end was not asked since the flow's last frame
+ * @ZBR_CHECKING: the other end was asked, and has not answered
+ * @ZBR_CHECKED: both ends agree
  */
 enum zbr_check {
 	ZBR_UNCHECKED,
@@ -214,16 +215,16 @@ enum zbr_check {
  * struct zbr_msg - a packet's header, as a host reads it
  * @type:	enum zbr_type
  * @flags:	ZBR_F_...
- * @to:		as in struct zbr_hdr, as the rest of these
+ * @to:		this and the following members: as in struct zbr_hdr
  * @from:	...
  * @seq:	...
  * @ack:	...
  * @prio:	...
- * @count:	as in struct zbr_ctl, as the rest; 0 of DATA
+ * @count:	this and the next two members: as in struct zbr_ctl; 0 in DATA
  * @dst:	...
  * @src:	...
- * @remote:	host that it is from
- * @ce:		the network has marked it
+ * @remote:	host that sent the packet
+ * @ce:		the packet arrived with a CE mark
  */
 struct zbr_msg {
 	u8		type;
@@ -246,41 +247,40 @@ struct zbr_msg {
  * @by_id:	in zbridge.ids
  * @rcu:	for kfree_rcu()
  * @zb:		tunnel
- * @key:	whom it is between
- * @id:		name that packets from the other host have for it
- * @peer:	the other host's own
- * @answer:	SYNACK that came after another's SYN; without @answer.from there is none
- * @lock:	what follows
+ * @key:	vNICs and priority of the flow
+ * @id:		this end's id of the flow, which packets from the other host carry
+ * @peer:	the other end's id of the flow
+ * @answer:	SYNACK that arrived after a SYN of the other end; none if @answer.from is 0
+ * @lock:	protects what follows
  * @state:	enum zbr_state
  * @check:	enum zbr_check
- * @spread:	the other's packets may overtake each other
+ * @spread:	packets of the other end may overtake each other
  * @timer:	runs while the flow exists
- * @sent_at:	jiffies of the last packet that wants an answer
- * @heard_at:	jiffies of the last packet of the flow's, or of the first one that wants an answer
- * @used_at:	jiffies of the last frame
- * @rto:	jiffies of silence after @sent_at when it is asked
- * @una:	first number that is not acknowledged
- * @next:	next number
+ * @sent_at:	jiffies of the last packet sent that wants an answer
+ * @heard_at:	jiffies of the last packet received, or of the first one sent that wants an answer
+ * @used_at:	jiffies of the last frame, of either direction
+ * @rto:	retransmission timeout after @sent_at, in jiffies
+ * @una:	number of the first unacknowledged frame
+ * @next:	number of the next new frame
  * @window:	frames that may be unacknowledged
- * @since_ask:	frames since the last one that asked
- * @unacked:	copies of sent frames
+ * @since_ask:	frames sent since the last one that asked for an answer
+ * @unacked:	copies of sent frames that are not acknowledged
  * @pending:	frames that were not sent yet
- * @timed:	number of the frame whose answer is timed
- * @timed_at:	ns when it was sent; 0: none is
- * @min_rtt:	ns, shortest round trip, or 0
- * @expected:	next number that is handed to the switch
- * @top:	numbers below were seen, or were named as missing
- * @keep:	frames from @expected on that may be kept
- * @kept:	frames that wait for those before them, or for the switch, by number
- * @half_open:	in zbridge.half_open; that one's lock
- * @owed:	the other end has asked while the switch had no room
- * @blocked:	in zbridge.blocked; that one's lock
- * @txq:	who the switch stops when it has no room
- * @dst:	route
- * @cookie:	of it
- * @saddr:	source address of it
- * @sport:	UDP source port, by which paths are chosen
- * @tos:	of the last frame
+ * @timed:	number of the frame whose round-trip time is measured
+ * @timed_at:	ns when frame @timed was sent; 0: no frame is timed
+ * @min_rtt:	ns, shortest round-trip time, or 0
+ * @expected:	number of the next frame that is handed to the switch
+ * @top:	frames with lower numbers were received, or reported missing
+ * @keep:	how many frames from @expected on may be kept
+ * @kept:	received frames, by number, that wait for earlier ones or for the switch
+ * @half_open:	in zbridge.half_open; zbridge.lock
+ * @owed:	an ACK is owed when the switch has taken the kept frames
+ * @blocked:	in zbridge.blocked; zbridge.lock
+ * @txq:	transmit queue that the switch stops when it has no room
+ * @dst:	cached route
+ * @cookie:	cookie of @dst, for dst_check()
+ * @sport:	UDP source port less ZBR_SPORT_MIN; switches choose the path by it
+ * @tos:	DSCP of the last frame sent
  */
 struct zbr_flow {
 	struct rhash_head	by_key;
@@ -291,7 +291,7 @@ struct zbr_flow {
 	u32			id;
 	u32			peer;
 	struct zbr_msg		answer;
-	/* Outside of the switch's */
+	/* Taken outside of the switch's locks */
 	spinlock_t		lock;
 	u8			state;
 	u8			check;
@@ -325,11 +325,11 @@ struct zbr_flow {
 };
 
 /**
- * struct zbr_cb - what a kept frame knows
+ * struct zbr_cb - control block of a kept frame
  * @sent:	ns of its last transmission
- * @seq:	number
- * @crc:	of the frame
- * @size:	bytes that zbridge.memory, or early, holds for it
+ * @seq:	number of the frame
+ * @crc:	zbr_crc() of the frame
+ * @size:	bytes charged to zbridge.memory or zbridge.early for the frame
  */
 struct zbr_cb {
 	u64	sent;
@@ -344,7 +344,7 @@ static inline struct zbr_cb *zbr_cb(const struct sk_buff *skb)
 	return (struct zbr_cb *)skb->cb;
 }
 
-/* Numbers wrap. */
+/* Whether number a is before b; numbers wrap. */
 static inline bool zbr_before(u32 a, u32 b)
 {
 	return (s32)(a - b) < 0;
@@ -369,10 +369,10 @@ int zbr_fdb_dump(struct zbridge *zb, struct sk_buff *skb, struct netlink_callbac
 		 int *idx);
 
 /**
- * struct zbr_host - a host that gets what is for no address or for many
+ * struct zbr_host - a host that frames to unknown addresses and to groups are copied to
  * @node:	in zbridge.defaults
  * @rcu:	for kfree_rcu()
- * @addr:	its address
+ * @addr:	address of the host
  */
 struct zbr_host {
 	struct list_head	node;
@@ -382,8 +382,8 @@ struct zbr_host {
 
 /* udp.c */
 /*
- * Not 0 while this processor hands a packet to the network, or a frame to the switch, with a
- * flow's lock.  Context: bottom halves are off.
+ * Nonzero while this CPU hands a packet to the network, or a frame to the switch, under a flow's
+ * lock.
  */
 DECLARE_PER_CPU(unsigned int, zbr_handing);
 int zbr_udp_open(struct zbridge *zb);
@@ -421,7 +421,7 @@ void zbr_flow_receive(struct zbridge *zb, struct zbr_msg *msg, struct sk_buff *s
 void zbr_flow_end_all(struct zbridge *zb);
 void zbr_flow_busy(struct zbr_flow *flow);
 
-/* device.c: what the others ask of it, any lock */
+/* device.c; may be called with any lock held */
 void zbr_reopen(struct zbridge *zb);
 void zbr_deliver(struct zbr_flow *flow, struct sk_buff *skb);
 bool zbr_nic_is_full(const struct zbr_flow *flow);

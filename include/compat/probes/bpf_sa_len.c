@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A program that looks at an address may change its length. */
+/* A cgroup program that checks an address may change its length. */
 #include <linux/bpf-cgroup.h>
 #include <linux/module.h>
 

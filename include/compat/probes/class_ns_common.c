@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A class tells the namespace of a device by what all namespaces have in common. */
+/* class.namespace returns a struct ns_common. */
 #include <linux/device/class.h>
 #include <linux/module.h>
 #include <linux/ns_common.h>

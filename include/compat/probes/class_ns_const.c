@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A class tells the namespace of a device that it may not change. */
+/* class.namespace takes a constant device. */
 #include <linux/device/class.h>
 #include <linux/module.h>
 

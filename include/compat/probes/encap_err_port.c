@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UDP's encap_err_rcv is told error and port. */
+/* UDP's encap_err_rcv is passed error and port. */
 #include <linux/module.h>
 #include <net/udp_tunnel.h>
 

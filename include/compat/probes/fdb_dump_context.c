@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Dumps of addresses have a context of their own. */
+/* FDB dumps have a context of their own. */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ndo_fdb_del says whether it has notified. */
+/* ndo_fdb_del reports whether it has sent the notification. */
 #include <linux/module.h>
 #include <linux/netdevice.h>
 

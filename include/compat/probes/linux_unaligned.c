@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unaligned accessors have left asm/. */
+/* Unaligned accessors have moved out of asm/. */
 #include <linux/module.h>
 #include <linux/unaligned.h>
 

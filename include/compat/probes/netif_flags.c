@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A device's flags as user space has them were dev_get_flags(). */
+/* netif_get_flags() is the new name of dev_get_flags(). */
 #include <linux/module.h>
 #include <linux/netdevice.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Notifiers hold the device's own lock when they ask for its speed. */
+/* Notifiers hold the device's own lock when they read its speed. */
 #include <linux/ethtool.h>
 #include <linux/module.h>
 

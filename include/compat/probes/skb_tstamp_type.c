@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A departure time may be of one of several clocks. */
+/* A departure time may be in one of several clocks. */
 #include <linux/module.h>
 #include <linux/skbuff.h>
 

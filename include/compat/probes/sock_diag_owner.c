@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who dumps sockets names its module, which a dump then holds. */
+/* A sock_diag handler names its module, which is held during a dump. */
 #include <linux/module.h>
 #include <linux/sock_diag.h>
 

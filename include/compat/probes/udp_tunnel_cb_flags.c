@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who sends through a UDP tunnel says which flags the packet has for IP's output. */
+/* UDP tunnel transmit functions take flags for IP output. */
 #include <linux/module.h>
 #include <net/udp_tunnel.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UDP tunnels are set up by their struct sock. */
+/* UDP tunnel functions take a struct sock. */
 #include <linux/module.h>
 #include <net/udp_tunnel.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * AF_NDP by generic netlink: the family "ndp", its commands and attributes, and the events that
- * it tells of.  AF_NDP itself is linux/ndp.h.
+ * AF_NDP by generic netlink: the family "ndp" with its commands, attributes and events.  AF_NDP
+ * itself is linux/ndp.h.
  */
 #ifndef _UAPI_LINUX_NDP_NETLINK_H
 #define _UAPI_LINUX_NDP_NETLINK_H
@@ -9,33 +9,31 @@
 /*
  * Paths, by generic netlink.
  *
- * For each destination prefix a namespace holds a list of paths; the longest
- * prefix that covers a host gives the paths to it.  Without an entry it is reached
- * over net.ndp.paths entropy values drawn at random.  Changing the table needs CAP_NET_ADMIN in
- * the namespace's user namespace; connections that exist keep their paths.  There are
- * at most NDP_PATH_DSTS_MAX destinations with NDP_PATHS_MAX paths each; beyond that,
- * ENOSPC.
+ * For each destination prefix a namespace holds a list of paths; the longest prefix that covers a
+ * host gives the paths to it.  A host without an entry is reached over net.ndp.paths random entropy
+ * values.  Changing the table needs CAP_NET_ADMIN in the namespace's user namespace; connections
+ * that exist keep their paths.  There are at most NDP_PATH_DSTS_MAX destinations with NDP_PATHS_MAX
+ * paths each; beyond that, ENOSPC.
  */
 #define NDP_GENL_NAME		"ndp"
 #define NDP_GENL_VERSION	2
 
 /**
  * enum ndp_cmd - generic netlink commands
- * @NDP_CMD_PATH_ADD:	add one path to a destination; EEXIST if it is there
- * @NDP_CMD_PATH_DEL:	remove one path, or with neither NDP_A_VIA nor
- *			NDP_A_ENTROPY nor NDP_A_MARK all paths of the
- *			destination; ENOENT if there is none
- * @NDP_CMD_PATH_GET:	dump
- * @NDP_CMD_PEER_GET:	dump the hosts that connections go to, or went to lately: a
- *			message for each path, with what is known of it
- * @NDP_CMD_REPAIR_ADD:	make good the lengths of packets that were cut on their way to a
- *			device (NDP_A_IFINDEX); EEXIST if that is done already,
- *			EOPNOTSUPP without CONFIG_NETFILTER_INGRESS
- * @NDP_CMD_REPAIR_DEL:	no longer; ENOENT
- * @NDP_CMD_REPAIR_GET:	dump those devices
+ * @NDP_CMD_PATH_ADD:	add one path to a destination; EEXIST if the path exists
+ * @NDP_CMD_PATH_DEL:	remove one path, or, without NDP_A_VIA, NDP_A_ENTROPY and NDP_A_MARK, all
+ *			paths of the destination; ENOENT if there is none
+ * @NDP_CMD_PATH_GET:	dump the paths
+ * @NDP_CMD_PEER_GET:	dump the hosts that connections go to, or went to lately: a message for each
+ *			path, with its statistics
+ * @NDP_CMD_REPAIR_ADD:	repair the lengths of packets received by a device (NDP_A_IFINDEX) after
+ *			they were cut on the way; EEXIST if that is done already, EOPNOTSUPP without
+ *			CONFIG_NETFILTER_INGRESS
+ * @NDP_CMD_REPAIR_DEL:	stop repairing; ENOENT
+ * @NDP_CMD_REPAIR_GET:	dump the devices on which lengths are repaired
  * @NDP_CMD_DEV_GET:	dump the devices that are up, but for loopback: &enum ndp_dev_attr
- * @NDP_CMD_EVENT:	no request, but what those hear who joined the group NDP_GENL_EVENTS:
- *			&enum ndp_event_attr
+ * @NDP_CMD_EVENT:	not a request, but the notification sent to members of the group
+ *			NDP_GENL_EVENTS: &enum ndp_event_attr
  */
 enum ndp_cmd {
 	NDP_CMD_UNSPEC,
@@ -54,29 +52,29 @@ enum ndp_cmd {
 #define NDP_CMD_MAX (__NDP_CMD_MAX - 1)
 
 /**
- * enum ndp_attr - attributes of those commands
+ * enum ndp_attr - attributes of the commands
  * @NDP_A_DST:		struct in_addr or in6_addr, destination address; host bits
  *			must be zero
  * @NDP_A_PREFIX:	u8, prefix length, 32 or 128 when absent
- * @NDP_A_VIA:		likewise, alias address of the destination to send to; with a
- *			shorter prefix length the prefix in its place
+ * @NDP_A_VIA:		likewise, alias address of the destination to send to; if the prefix is
+ *			shorter, the prefix that replaces the destination's
  * @NDP_A_ENTROPY:	u16, UDP source port, 49152 to 65535; 0 draws one per
  *			host at random
  * @NDP_A_MARK:		u32, routing mark
  * @NDP_A_SRC:		struct in_addr or in6_addr, address of this host
- * @NDP_A_CONNS:	u32, connections to the peer; 0: it is remembered
+ * @NDP_A_CONNS:	u32, connections to the peer; 0: the peer is only remembered
  * @NDP_A_ACKS:		u32, packets acknowledged that went by the path
  * @NDP_A_NACKS:	u32, packets trimmed on it
  * @NDP_A_LOSSES:	u32, packets lost on it
- * @NDP_A_LEFT_OUT:	u32, no DATA goes there for so many microseconds; absent: it is used
- * @NDP_A_IFINDEX:	u32, device; of a peer: that its sockets are bound to
- * @NDP_A_CONTROL_OUT:	u32, and nothing else than DATA
+ * @NDP_A_LEFT_OUT:	u32, microseconds for which no DATA takes the path; absent: it is in use
+ * @NDP_A_IFINDEX:	u32, device; of a peer: device that its sockets are bound to
+ * @NDP_A_CONTROL_OUT:	u32, microseconds for which only DATA takes the path; absent: all packets do
  * @NDP_A_SOCK_MARK:	u32, routing mark of the sockets; absent: 0
- * @NDP_A_UID:		u32, user whose sockets they are
+ * @NDP_A_UID:		u32, user id of the sockets' owner
  * @NDP_A_SRTT:		u32, smoothed round-trip time, microseconds; 0: not measured
- * @NDP_A_ANSWERS_LOST:	u32, of a path: answers lost on it, as far as is known
- * @NDP_A_PROBES:	u32, of a path: packets that went along it to see whether it is back
- * @NDP_A_REPLACED:	u32, how often a random path got a fresh UDP source port
+ * @NDP_A_ANSWERS_LOST:	u32, of a path: answers known to be lost on it
+ * @NDP_A_PROBES:	u32, of a path: packets sent along it to test whether it works again
+ * @NDP_A_REPLACED:	u32, how often a random path got a new UDP source port
  */
 enum ndp_attr {
 	NDP_A_UNSPEC,
@@ -107,26 +105,29 @@ enum ndp_attr {
 /**
  * enum ndp_dev_attr - attributes of a device
  *
- * What is pulled comes by a link, and it is the link whose pull queue is paced: that of the
- * lowest device below a VLAN or macvlan.  What stands behind @NDP_D_PACE is told of the device
- * that has the queue, and since it has it; packets are those of all namespaces.
+ * Pulls are paced at the rate of the link that the pulled packets arrive by: the pull queue belongs
+ * to the lowest device below a VLAN or macvlan.  Attributes from @NDP_D_PACE on are of the device
+ * that has the queue, since it has it; packets are counted over all namespaces.
  *
  * @NDP_D_PAD:		nothing
  * @NDP_D_IFINDEX:	u32, device
- * @NDP_D_BELOW:	u32, device of this namespace that has the queue; absent: it is this one, or
+ * @NDP_D_BELOW:	u32, device of this namespace that has the queue; absent: this device, or
  *			one of another namespace
- * @NDP_D_SPEED:	u64, speed of the link, bits per second; absent: it tells none
- * @NDP_D_SET:		u64, net.ndp.pull_rate_mbit in its place, bits per second; absent: not set
- * @NDP_D_RATE:		u64, what is reckoned with, of the two or 10 Gb/s
+ * @NDP_D_SPEED:	u64, speed of the link, bits per second; absent: the device reports none
+ * @NDP_D_SET:		u64, net.ndp.pull_rate_mbit, which overrides it, bits per second; absent:
+ *			not set
+ * @NDP_D_RATE:		u64, rate in use, bits per second: @NDP_D_SET, else @NDP_D_SPEED, else 10
+ *			Gb/s
  * @NDP_D_LOW_SHARE:	u32, net.ndp.pull_low_share, per cent
- * @NDP_D_PACE:		u64, what pulls ask for now, bits per second
- * @NDP_D_SHARE:	u32, part of the rate that this is, 1/1024: less while much comes trimmed
+ * @NDP_D_PACE:		u64, rate of the packets that pulls ask for now, bits per second
+ * @NDP_D_SHARE:	u32, @NDP_D_PACE as part of the rate, 1/1024: lowered while much arrives
+ *			trimmed
  * @NDP_D_CONNS:	u32, connections that have received by it
  * @NDP_D_WAITING:	u32, of them, those that wait for their turn to pull
  * @NDP_D_PULLS:	u64, pulls granted
- * @NDP_D_PULLED_IN:	u64, packets that came for a pull
+ * @NDP_D_PULLED_IN:	u64, packets that arrived after a pull
  * @NDP_D_TRIMMED_IN:	u64, of them, trimmed
- * @NDP_D_PUSHED_IN:	u64, packets of first windows that came
+ * @NDP_D_PUSHED_IN:	u64, packets of first windows that arrived
  */
 enum ndp_dev_attr {
 	NDP_D_UNSPEC,
@@ -151,23 +152,23 @@ enum ndp_dev_attr {
 #define NDP_D_MAX (__NDP_D_MAX - 1)
 
 /*
- * Events, by generic netlink: who joins the family's multicast group hears of those of its
- * namespace.  Everybody may, as everybody may list sockets and paths; ids of connections, marks and
- * users are in none.  More than NDP_EVENTS_RATE a second are not told, but counted:
- * EventsLost of /proc/net/ndp_stat.
+ * Events, by generic netlink: members of the family's multicast group get the events of their
+ * namespace.  Everybody may join, as everybody may list sockets and paths; events contain no
+ * connection ids, marks or user ids.  At most NDP_EVENTS_RATE a second are sent; the others are
+ * counted as EventsLost of /proc/net/ndp_stat.
  */
 #define NDP_GENL_EVENTS		"events"
 #define NDP_EVENTS_RATE		1000
 
 /**
- * enum ndp_event - what happened, NDP_E_EVENT
+ * enum ndp_event - what happened, value of NDP_E_EVENT
  * @NDP_EVENT_OPEN:	a connection begins: connect(), or a peer's first packet
- * @NDP_EVENT_CLOSE:	it is over
- * @NDP_EVENT_PATH_OUT:	a path is left out; that probes along it fail is not told
- * @NDP_EVENT_PATH_BACK: it is in use again, or another of fresh entropy has its place
- * @NDP_EVENT_TIMEOUT:	packets were not answered in time, and are sent again
- * @NDP_EVENT_FLOOD:	a listener demands cookies of whoever opens a connection: too many have, and
- *			have not shown that they are where they say; once a second while it lasts
+ * @NDP_EVENT_CLOSE:	a connection has ended
+ * @NDP_EVENT_PATH_OUT:	a path is left out; later failed probes of the path are not reported
+ * @NDP_EVENT_PATH_BACK: a path is in use again, or replaced by one of new entropy
+ * @NDP_EVENT_TIMEOUT:	packets were not answered in time, and are retransmitted
+ * @NDP_EVENT_FLOOD:	a listener demands cookies from all who open a connection, since too many
+ *			openings come from unverified addresses; once a second while it lasts
  */
 enum ndp_event {
 	NDP_EVENT_UNSPEC,
@@ -185,22 +186,23 @@ enum ndp_event {
 /**
  * enum ndp_event_attr - attributes of an event
  * @NDP_E_EVENT:	u32, &enum ndp_event
- * @NDP_E_LOST:		u32, events of the namespace since the last one that were not told; absent:
+ * @NDP_E_LOST:		u32, events of the namespace lost since the last one that was sent; absent:
  *			none
  * @NDP_E_SRC:		struct in_addr or in6_addr, address of this host
- * @NDP_E_DST:		likewise, the peer's; a flood has none
- * @NDP_E_SPORT:	u16, port of this host; events of paths have none
- * @NDP_E_DPORT:	u16, the peer's
+ * @NDP_E_DST:		likewise, the peer's; absent in NDP_EVENT_FLOOD
+ * @NDP_E_SPORT:	u16, local port; absent in events of paths
+ * @NDP_E_DPORT:	u16, port of the peer
  * @NDP_E_ROLE:		u8, of a connection: 0 initiator, 1 acceptor
- * @NDP_E_ERROR:	u32, of a close: what the application is told, positive errno; absent: 0
- * @NDP_E_ABORT:	flag, of a close: it was ended before both sides had finished
+ * @NDP_E_ERROR:	u32, of a close: error reported to the application, positive errno; absent:
+ *			0
+ * @NDP_E_ABORT:	flag, of a close: the connection ended before both sides had finished
  * @NDP_E_VIA:		struct in_addr or in6_addr, of a path: address that packets are sent to
  * @NDP_E_ENTROPY:	u16, of a path: UDP source port
- * @NDP_E_PATH:		u16, of a path: its place in NDP_CMD_PEER_GET's list
- * @NDP_E_CONTROL:	flag, of a path: for answers; absent: for DATA
- * @NDP_E_SILENT:	flag, of a path: it lost packets; absent: it trimmed them
- * @NDP_E_OUT:		u32, of a path: for how long it is, or was, left out, microseconds
- * @NDP_E_PACKETS:	u32, of timeouts: how many packets
+ * @NDP_E_PATH:		u16, of a path: its position in NDP_CMD_PEER_GET's list
+ * @NDP_E_CONTROL:	flag, of a path: it is left out, or back, for answers; absent: for DATA
+ * @NDP_E_SILENT:	flag, of a path: it lost packets; absent: packets were trimmed on it
+ * @NDP_E_OUT:		u32, of a path: microseconds for which it is, or was, left out
+ * @NDP_E_PACKETS:	u32, of timeouts: number of packets
  */
 enum ndp_event_attr {
 	NDP_E_UNSPEC,

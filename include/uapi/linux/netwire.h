@@ -2,9 +2,9 @@
 /*
  * netwire: netlink interface of the emulated Ethernet cable.
  *
- * A cable is a pair of network devices of rtnetlink kind "netwire".  The
- * parameters belong to the cable: whichever end they are given to or asked of,
- * they hold for both ends and both directions.
+ * A cable is a pair of network devices of rtnetlink kind "netwire".  The parameters
+ * belong to the cable: they can be set and read at either end, and hold for both
+ * ends and both directions.
  *
  * RTM_NEWLINK creates both ends.  IFLA_INFO_DATA must hold IFLA_NETWIRE_PEER;
  * the other attributes are optional and take the defaults below.  The end
@@ -12,10 +12,10 @@
  * IFLA_NETWIRE_PEER is the far end.  RTM_DELLINK of either end, or the end of
  * either's network namespace, deletes both.
  *
- * RTM_NEWLINK on an end that exists changes what is given and leaves the rest.
- * A frame that is being sent keeps its speed.  Frames never overtake each
- * other: after the delay was shortened, the next ones wait behind those that
- * are on the wire already.
+ * RTM_NEWLINK on an existing end changes the given attributes and leaves the rest.  A
+ * frame that is being sent keeps its speed.  Frames never overtake each other: after
+ * the delay was shortened, the next ones wait behind those that are on the wire
+ * already.
  *
  * A dump returns all but IFLA_NETWIRE_PEER; the far end is found by IFLA_LINK
  * and IFLA_LINK_NETNSID, as with veth.
@@ -40,9 +40,9 @@
  * enum netwire_ber_mode - values of IFLA_NETWIRE_BER_MODE
  * @NETWIRE_BER_DROP: the receiver's check of the FCS catches every bad frame:
  *	it is lost and counted in rx_crc_errors
- * @NETWIRE_BER_CORRUPT: it catches none: the frame is delivered with at least
- *	one bit flipped behind the Ethernet header, as a faulty switch would,
- *	and counted in the ethtool statistic rx_ber_corrupted
+ * @NETWIRE_BER_CORRUPT: the FCS check catches none: the frame is delivered with at
+ *	least one bit flipped behind the Ethernet header, as by a faulty switch, and
+ *	counted in the ethtool statistic rx_ber_corrupted
  *
  * A frame is bad equally often in both modes.
  */

@@ -13,10 +13,11 @@
 
 /**
  * enum tca_ndp_mode - values of TCA_NDP_MODE
- * @TCA_NDP_MODE_SWITCH: trim what does not fit (NDP paper, section 3.1)
- * @TCA_NDP_MODE_HOST: own port of a host: control first, but no more than
- *	TCA_NDP_HDR_WEIGHT packets of it for one other; deficit round robin among
- *	sockets; never trims
+ * @TCA_NDP_MODE_SWITCH: port of a switch: packets that do not fit are trimmed (NDP
+ *	paper, section 3.1)
+ * @TCA_NDP_MODE_HOST: port of a host itself: control first, but at most
+ *	TCA_NDP_HDR_WEIGHT control packets for one other; deficit round robin among
+ *	sockets; nothing is trimmed
  */
 enum tca_ndp_mode {
 	TCA_NDP_MODE_SWITCH,
@@ -25,9 +26,9 @@ enum tca_ndp_mode {
 
 /**
  * enum tca_ndp_overflow - values of TCA_NDP_OVERFLOW
- * @TCA_NDP_OVERFLOW_BOUNCE: a header that finds the header queue full returns
- *	to its sender (section 3.2.4); what cannot return is dropped
- * @TCA_NDP_OVERFLOW_DROP: it is dropped
+ * @TCA_NDP_OVERFLOW_BOUNCE: a header that finds the header queue full is returned to
+ *	its sender (section 3.2.4), or dropped if it cannot be returned
+ * @TCA_NDP_OVERFLOW_DROP: a header that finds the header queue full is dropped
  */
 enum tca_ndp_overflow {
 	TCA_NDP_OVERFLOW_BOUNCE,
@@ -38,10 +39,10 @@ enum {
 	TCA_NDP_UNSPEC,
 	TCA_NDP_PAD,
 	TCA_NDP_MODE,		/* u8, enum tca_ndp_mode */
-	TCA_NDP_LIMIT,		/* u32, data queue, packets; default 8, of a host 1000 */
+	TCA_NDP_LIMIT,		/* u32, data queue, packets; default 8, in mode host 1000 */
 	TCA_NDP_HDR_LIMIT,	/* u32, header queue, bytes; default limit x MTU */
 	TCA_NDP_OTHER_LIMIT,	/* u32, queue of other traffic, packets; default 1000 */
-	/* u32, headers served per data packet, of a host per any other; default 10 */
+	/* u32, headers served per data packet, in mode host per other packet; default 10 */
 	TCA_NDP_HDR_WEIGHT,
 	TCA_NDP_OTHER_WEIGHT,	/* u32, share of other traffic; default 1 */
 	TCA_NDP_DATA_WEIGHT,	/* u32, share of NDP traffic; default 1 */
@@ -61,10 +62,10 @@ enum {
 /**
  * struct tc_ndp_xstats - TCA_XSTATS of the qdisc
  *
- * Packets, unless the name says bytes; all since the qdisc was made, but for
- * the lengths.  For each of data, header (control and trimmed) and other:
- * what came in is sent + queued + dropped, plus for data trimmed.  A trimmed
- * packet counts among the headers from then on, so over a port
+ * In packets, unless the name says bytes; all counted since the qdisc was made,
+ * except lengths.  For each of data, header (control and trimmed) and other: packets
+ * in are sent + queued + dropped, plus for data trimmed.  A trimmed packet counts
+ * among the headers from then on, so over a port
  *
  *   data_in   = data_sent + data_len + trimmed_arrival + trimmed_tail
  *               + drop_data (those that could not be trimmed)
@@ -78,7 +79,7 @@ enum {
  * @header_in:	control and already trimmed packets offered
  * @header_sent: headers and control sent
  * @header_sent_bytes: bytes of those
- * @other_in:	packets that are not NDP's offered
+ * @other_in:	packets of other traffic offered
  * @other_sent:	of them, sent
  * @other_sent_bytes: bytes of those
  * @trimmed_arrival: arriving packets trimmed

@@ -6,7 +6,7 @@
  * below a switch of kind "zswitch", and the guest's end, which goes into a container.
  * RTM_NEWLINK makes both: the request proper is about the port, IFLA_ZVNIC_PEER about the
  * guest's end.  RTM_DELLINK of either, or the end of either's network namespace, deletes
- * both.  The options are the vNIC's: they hold whichever end they are given to.
+ * both.  The options belong to the vNIC, and can be set at either end.
  */
 #ifndef _UAPI_LINUX_ZVNIC_H
 #define _UAPI_LINUX_ZVNIC_H
@@ -18,8 +18,8 @@
 
 /**
  * enum zvnic_end - values of IFLA_ZVNIC_END
- * @ZVNIC_END_PORT: goes below a switch
- * @ZVNIC_END_GUEST: sends and receives
+ * @ZVNIC_END_PORT: the end that is a port of a switch
+ * @ZVNIC_END_GUEST: the end in the container, which sends and receives
  */
 enum zvnic_end {
 	ZVNIC_END_PORT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Addresses of IPv4 and IPv6, as the tools take and print them. */
+/* Parsing and printing of IPv4 and IPv6 addresses, for all tools. */
 #ifndef NDP_ADDRESS_H
 #define NDP_ADDRESS_H
 
@@ -19,7 +19,7 @@ union address {
 	struct sockaddr_in6	in6;
 };
 
-/* With a scope: fe80::1%eth0. */
+/* Room for an address with a scope: fe80::1%eth0. */
 #define ADDRESS_TEXT	(INET6_ADDRSTRLEN + 20)
 
 static inline socklen_t address_len(const union address *a)
@@ -38,7 +38,7 @@ static inline const void *address_bytes(const union address *a, size_t *len)
 	return &a->in.sin_addr;
 }
 
-/* From such bytes; an address of another length is none. */
+/* Make an address from such bytes; one of another length is left empty. */
 static inline bool address_from(union address *a, const void *bytes, size_t len)
 {
 	memset(a, 0, sizeof(*a));
@@ -63,7 +63,7 @@ static inline bool address_same(const union address *a, const union address *b)
 	return n == m && !memcmp(x, y, n);
 }
 
-/* A number, no name; port 0. */
+/* Parse a numeric address, no name; its port is 0. */
 static inline bool address_parse(const char *text, union address *a)
 {
 	struct addrinfo hints = {
@@ -78,7 +78,7 @@ static inline bool address_parse(const char *text, union address *a)
 		a->any.sa_family = AF_INET;
 		return true;
 	}
-	/* With a scope, perhaps. */
+	/* The address may have a scope. */
 	if (getaddrinfo(text, NULL, &hints, &found))
 		return false;
 	memcpy(a, found->ai_addr, found->ai_addrlen);
@@ -92,7 +92,7 @@ static inline const char *address_text(const union address *a, char text[ADDRESS
 			   NI_NUMERICHOST) ? "?" : text;
 }
 
-/* At the same place in both. */
+/* The port has the same offset in both families. */
 static inline void address_set_port(union address *a, in_port_t port)
 {
 	a->in.sin_port = htons(port);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp_bench: flows between the hosts of a fabric, and how they fared.
+ * ndp_bench: runs flows between the hosts of a fabric, and reports how they performed.
  *
- * One process and one epoll loop serve all hosts, each a network namespace and
- * an address; flows come from a file in the connection-matrix format of NDP's
- * simulators or are generated.  All protocols go through the same calls.  One
- * line of JSON per flow, one for all of them at the end.  Hosts may be on other
+ * One process and one epoll loop serve all hosts, each a network namespace and an
+ * address; flows are read from a file in the connection-matrix format of NDP's
+ * simulators or are generated.  All protocols use the same calls.  One line of JSON is
+ * printed per flow, and one for all of them at the end.  Hosts may be on other
  * machines, where ndp_bench runs with the same flows.  ndp_bench(8) is the manual.
  *
- * Receivers tell flows apart by the peer's address and port, so that not a byte
- * on the wire is the tool's own.
+ * Receivers identify flows by the peer's address and port, so that the tool adds no
+ * byte to the data on the wire.
  *
  * Non-goals: building the fabric (tools/lab).
  */
@@ -55,12 +55,12 @@
 
 #define CHUNK		0x100000
 #define NSEC		1000000000LL
-/* Listeners are up this long before the first flow starts. */
+/* Listeners exist this long before the first flow starts, ns. */
 #define LEAD		(10 * 1000000LL)
 #define HASH_BITS	16
-/* A receiver is woken for so much, or for the end. */
+/* A receiver is woken for this many bytes, or for the end of a flow. */
 #define LOWAT		0x10000
-/* Starts when another one ends. */
+/* Start time of a flow that starts when another one ends. */
 #define AFTER		INT64_MAX
 /* These separate the words of a matrix; a file from Windows has \r. */
 #define BLANKS		" \t\r\n"
@@ -75,7 +75,7 @@ static const char *const proto_names[] = { "ndp", "tcp", "dctcp", "mptcp", "tfo"
 
 enum role { LISTENER, SENDER, RECEIVER };
 
-/* What an event is about. */
+/* Object of an epoll event */
 struct end {
 	enum role	role;
 	int		fd;
@@ -87,7 +87,7 @@ struct end {
 struct host {
 	int		ns;
 	bool		own_ns;
-	bool		remote;		/* another ndp_bench's */
+	bool		remote;		/* served by another ndp_bench */
 	union address	addr;
 	struct end	listener[PROTOS];
 };
@@ -101,12 +101,12 @@ struct flow {
 	struct end	tx, rx;
 	__u64		sent, got;
 	__s64		replied, answered;
-	__s64		rounds;		/* exchanges of --reply that are over */
+	__s64		rounds;		/* finished exchanges of --reply */
 	__u64		*series;	/* bytes received, per bin */
 	__u64		got_warm;	/* bytes received before the measurement began */
 	__s64		first, finish, acked;
 	__u16		port;
-	struct flow	*next;		/* of the same hash */
+	struct flow	*next;		/* next flow of the same hash */
 	long long	retrans, timeouts, trims, marks, early, ooo, sync, sync_early;
 	int		next_sync;	/* 1: the next message is synchronised; -1: not drawn yet */
 	int		lowat;
@@ -141,7 +141,7 @@ static struct {
 	bool		strangers;
 } opt = { .seed = 1, .port = 5000, .repeat = 1, .rounds = 1, .rate = 10 };
 
-/* Flow sizes: what share of the flows has at most so many bytes. */
+/* Flow sizes: share of the flows that have at most so many bytes. */
 struct sizes {
 	const char	*name;
 	struct {
@@ -174,7 +174,7 @@ static int n_flows, n_starts, n_open;
 static struct flow *by_port[1 << HASH_BITS];
 static int epfd;
 static int timer_fd;
-/* When the first flow may start, and what time it is since then. */
+/* Time when the first flow may start, and present time since then, ns. */
 static __s64 t0, now;
 static unsigned char out_data[CHUNK + 8], in_data[CHUNK];
 
@@ -221,7 +221,7 @@ static __s64 clock_ns(void)
 	return t.tv_sec * NSEC + t.tv_nsec;
 }
 
-/* Numbers drawn from the seed: xorshift64*. */
+/* Pseudorandom number below @below, from the seed: xorshift64*. */
 static __u64 draw(__u64 below)
 {
 	static __u64 s;
@@ -277,7 +277,7 @@ static void read_hosts(void)
 
 /* Flows */
 
-/* The size that a share @u of the flows stays below. */
+/* Return: the size below which a share @u of the flows stays. */
 static __u64 size_at(double u)
 {
 	double share, low, high;
@@ -299,7 +299,7 @@ static __u64 draw_size(void)
 	return size_at(draw(1 << 30) / (double)(1 << 30));
 }
 
-/* What --load stands for: a Poisson process of all sources together. */
+/* Draw a start time for --load: a Poisson process of all sources together. */
 static __s64 draw_start(void)
 {
 	static double at, gap;
@@ -335,7 +335,7 @@ static void add_flow(int src, int dst, int id, __s64 start, __u64 size)
 	};
 }
 
-/* A generated flow, and those that follow it. */
+/* Add a generated flow, and the flows that follow it. */
 static void add_flows(int src, int dst)
 {
 	__u64 size = draw_size();
@@ -367,7 +367,7 @@ static bool holds_flow(const char *line)
 	       strncmp(line, "Connections", 11);
 }
 
-/* "SRC->DST", then words with a number each, or a protocol's name. */
+/* Parse "SRC->DST", then words with a number each, or a protocol's name. */
 static bool parse_flow(char *line)
 {
 	enum proto proto = opt.proto;
@@ -418,7 +418,7 @@ static void read_matrix(void)
 	fclose(f);
 }
 
-/* Everyone sends to another and receives from another. */
+/* Each host sends to one other host and receives from one. */
 static void permutation(void)
 {
 	int *to = calloc(n_hosts, sizeof(*to));
@@ -440,7 +440,7 @@ static void permutation(void)
 	free(to);
 }
 
-/* Senders drawn among all others, the receiver too. */
+/* Draw the receiver, and the senders among all other hosts. */
 static void incast(int n)
 {
 	int receiver = draw(n_hosts), left = n_hosts - 1, i;
@@ -496,7 +496,7 @@ static int compare_start(const void *a, const void *b)
 	return f->id - g->id;
 }
 
-/* All flows are known: those that wait for another one come last. */
+/* Sort the flows by start time; those that wait for another one come last. */
 static void sort_flows(void)
 {
 	int i;
@@ -512,7 +512,7 @@ static void sort_flows(void)
 
 /* Sockets */
 
-/* AF_NDP by another transport than the namespace's? */
+/* Does a protocol use AF_NDP with another transport than the namespace's? */
 static bool by_transport(enum proto proto)
 {
 	return proto == PROTO_MPRDMA || proto == PROTO_DCQCN || proto == PROTO_LIGHT;
@@ -523,7 +523,10 @@ static bool over_ndp(enum proto proto)
 	return proto == PROTO_NDP || proto == PROTO_MESSAGES || by_transport(proto);
 }
 
-/* TCP's kinds have one space of ports, and so have AF_NDP's. */
+/*
+ * All kinds of TCP share a port space, and so do those of AF_NDP: each protocol has
+ * its own port.
+ */
 static __u16 listen_port(enum proto proto)
 {
 	return proto == opt.proto ? opt.port : opt.port + 1 + proto;
@@ -534,7 +537,7 @@ static int new_socket(const struct host *h, enum proto proto)
 	bool messages = proto == PROTO_MESSAGES || (opt.message && over_ndp(proto));
 	int type = messages ? SOCK_SEQPACKET : SOCK_STREAM;
 	int family = h->addr.any.sa_family;
-	/* Says that somebody waits for the last ACK, which is then sent at once. */
+	/* Tells the kernel that close() waits for the last ACK, which is then sent at once. */
 	const struct linger linger = { .l_onoff = opt.acked, .l_linger = 10 };
 	int iw = opt.iw, one = 1, fd;
 
@@ -584,7 +587,7 @@ static void open_listener(int i, enum proto proto)
 
 	if (l->fd || h->remote)
 		return;
-	/* A host's paths lead to addresses of its own; any of them is the first. */
+	/* A host's paths lead to several of its addresses, and any may be the first to be used. */
 	if (h->own_ns) {
 		memset(&at, 0, sizeof(at));
 		at.any.sa_family = h->addr.any.sa_family;
@@ -616,7 +619,7 @@ static unsigned int hash(const union address *addr, __u16 port, int dst)
 	return x * 0x9e3779b97f4a7c15ULL >> (64 - HASH_BITS);
 }
 
-/* From here on a connection from @port is the flow's; 0 for any. */
+/* From now on a connection from @port belongs to the flow; 0 for any port. */
 static void expect_flow(struct flow *f, __u16 port)
 {
 	unsigned int h = hash(&hosts[f->src].addr, port, f->dst);
@@ -627,12 +630,12 @@ static void expect_flow(struct flow *f, __u16 port)
 	n_open++;
 }
 
-/* Flows between two other machines are theirs; those that come in are awaited. */
+/* Flows between two other machines are run there; here only those that arrive are expected. */
 static void expect_remote(void)
 {
 	int i;
 
-	/* Later ones lie above earlier ones. */
+	/* Flows added later are found before earlier ones. */
 	for (i = n_flows - 1; i >= 0; i--)
 		if (hosts[flows[i].src].remote && !hosts[flows[i].dst].remote)
 			expect_flow(&flows[i], 0);
@@ -670,8 +673,8 @@ static struct flow *find_flow(const union address *peer, __u16 port,
 }
 
 /*
- * One call per event, here and below: there is another event if there is more,
- * and in virtual time a call that fails costs a microsecond.
+ * One call per event, here and below: if there is more, another event follows, and in
+ * virtual time a call that fails costs a microsecond.
  */
 static void accept_one(struct end *e)
 {
@@ -687,7 +690,7 @@ static void accept_one(struct end *e)
 		return;
 	}
 	f = find_flow(&peer, address_port(&peer), e) ?: find_flow(&peer, 0, e);
-	/* A server that waits for what they have to say. */
+	/* Leave it open, as a server that waits for the client's request. */
 	if (!f && opt.strangers)
 		return;
 	if (!f)
@@ -791,7 +794,7 @@ static bool all_done(const struct flow *f)
 	return f->failed || (f->finish && (!opt.acked || f->acked));
 }
 
-/* The receiver's part of --reply. */
+/* Send the receiver's part of --reply. */
 static void send_reply(struct flow *f)
 {
 	__s64 left = opt.reply - f->replied;
@@ -808,7 +811,7 @@ static void send_reply(struct flow *f)
 		watch(&f->rx, EPOLLIN, EPOLL_CTL_MOD);
 		return;
 	}
-	/* What is left is the end, which a sender on another machine says. */
+	/* After the reply only the end of the flow is awaited, from a sender on another machine. */
 	watch(&f->rx, f->replied < opt.reply ? EPOLLOUT : EPOLLIN | EPOLLET, EPOLL_CTL_MOD);
 }
 
@@ -845,7 +848,7 @@ static void note_acked(struct flow *f)
 		f->acked = now;
 }
 
-/* A message, whole or not at all.  Return: as send()'s. */
+/* Send a message, whole or not at all.  Return: as send(). */
 static ssize_t send_message(struct flow *f, size_t n)
 {
 	union {
@@ -899,7 +902,7 @@ static void send_some(struct flow *f)
 		watch(&f->tx, EPOLLIN, EPOLL_CTL_MOD);
 		return;
 	}
-	/* Edges, for a closed connection has its events for ever. */
+	/* Edge-triggered, for a closed connection keeps its events permanently. */
 	if (hosts[f->dst].remote)
 		watch(&f->tx, EPOLLIN | EPOLLET, EPOLL_CTL_MOD);
 	else
@@ -907,7 +910,7 @@ static void send_some(struct flow *f)
 	shutdown(f->tx.fd, SHUT_WR);
 }
 
-/* The receiver, on another machine, closes when it has everything. */
+/* A receiver on another machine closes when it has received everything. */
 static void await_close(struct flow *f)
 {
 	ssize_t n = recv(f->tx.fd, in_data, CHUNK, 0);
@@ -943,7 +946,7 @@ static void check_data(struct flow *f, ssize_t n)
 	}
 }
 
-/* Fewer wakeups, but none late that counts. */
+/* Reduce wakeups, without a delay at the end of a flow. */
 static void set_lowat(struct flow *f)
 {
 	__u64 left = f->size ? f->size - f->got : LOWAT;
@@ -957,7 +960,7 @@ static void set_lowat(struct flow *f)
 
 static void on_receiver(struct flow *f)
 {
-	/* MPTCP cannot discard. */
+	/* MPTCP does not support MSG_TRUNC. */
 	int flags = opt.verify || f->proto == PROTO_MPTCP ? 0 : MSG_TRUNC;
 	ssize_t n;
 
@@ -1003,7 +1006,7 @@ static void dispatch(struct end *e)
 		accept_one(e);
 		return;
 	}
-	/* Ended by an earlier event of the same batch. */
+	/* The flow was ended by an earlier event of the same batch. */
 	if (!e->fd)
 		return;
 	if (e->role == SENDER)
@@ -1014,7 +1017,7 @@ static void dispatch(struct end *e)
 		end_flow(f);
 }
 
-/* A timeout of epoll's may be late by a thousandth; this one is not. */
+/* A timer, since a timeout of epoll may be late by 0.1 %. */
 static void wake_at(__s64 when)
 {
 	static __s64 set = -1;
@@ -1045,7 +1048,7 @@ static void wait_events(__s64 until)
 			dispatch(ev[i].data.ptr);
 }
 
-/* What receivers were not woken for, and what other machines' have. */
+/* Count data that receivers were not woken for, or that receivers on other machines have. */
 static void receive_rest(void)
 {
 	int i, left;
@@ -1126,7 +1129,7 @@ static const struct counter {
 
 #define N_COUNTERS	ARRAY_SIZE(counters)
 
-/* Of lossless ports, of all priorities together */
+/* Counters of lossless ports, summed over all priorities */
 static const struct counter cee_counters[] = {
 	{ "xoff_sent", offsetof(struct tc_cee_prio_xstats, xoff_sent) },
 	{ "xon_sent", offsetof(struct tc_cee_prio_xstats, xon_sent) },
@@ -1146,7 +1149,7 @@ static struct group {
 } *groups;
 
 static struct port {
-	struct mnl_socket *nl;		/* of its namespace */
+	struct mnl_socket *nl;		/* socket in the port's namespace */
 	char		ns[256];
 	unsigned int	ifindex;
 	int		group;
@@ -1169,7 +1172,7 @@ static int group_by_name(const char *name)
 	return i;
 }
 
-/* Ports of a namespace stand together and share a socket. */
+/* Ports of a namespace are adjacent in the array and share a socket. */
 static void add_port(const char *ns, const char *device, const char *group)
 {
 	struct port *before = n_ports ? &ports[n_ports - 1] : NULL;
@@ -1255,7 +1258,7 @@ static void count_stats(struct group *g, const struct nlattr *stats, const char 
 	g->drops += sign * (long long)queue.drops;
 }
 
-/* What a dump of a namespace's qdiscs is for. */
+/* Ports that a dump of a namespace's qdiscs is for, and 1 to add, -1 to subtract. */
 struct dump {
 	const struct port	*from, *to;
 	int			sign;
@@ -1302,7 +1305,7 @@ static void dump_qdiscs(struct dump *d)
 	} while (n > MNL_CB_STOP);
 }
 
-/* Add what the ports count now, or take it away. */
+/* Add the ports' present counters, or subtract them. */
 static void count_ports(int sign)
 {
 	struct dump d = { .from = ports, .to = ports, .sign = sign };
@@ -1352,7 +1355,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* In Gb/s. */
+/* Print the rates of a flow per bin, in Gb/s. */
 static void print_series(const struct flow *f)
 {
 	__s64 i, bins = f->series ? opt.time / opt.bin : 0;
@@ -1395,7 +1398,7 @@ static int report(__s64 end)
 
 		if (hosts[f->src].remote && hosts[f->dst].remote)
 			continue;
-		/* Its turn never came. */
+		/* The flow never started. */
 		if (f->start == AFTER)
 			f->start = 0;
 		if (f->tx.fd || f->rx.fd)
@@ -1444,7 +1447,7 @@ static void parse_size(const char *text)
 		opt.size = parse_number("size", text);
 }
 
-/* The options that are numbers: where each goes, in which unit. */
+/* Options with a numeric value: variable and unit of each */
 static const struct {
 	int		letter;
 	const char	*what;

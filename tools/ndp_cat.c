@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp_cat: standard input to an AF_NDP socket and the socket to standard
- * output, both at once; TCP and DCTCP beside it for comparison.
+ * ndp_cat: copies standard input to an AF_NDP socket and the socket to standard
+ * output, both at the same time; also over TCP and DCTCP, for comparison.
  *
- * Each direction ends by itself: the end of the input closes one half of the
- * connection, and the program ends with both.  ndp_cat(8) is the manual.
+ * Each direction ends separately: the end of the input closes one half of the
+ * connection, and the program ends when both directions have ended.  ndp_cat(8)
+ * is the manual.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -40,13 +41,13 @@ static const char *const proto_names[] = { "ndp", "tcp", "dctcp" };
 
 static struct {
 	enum proto	proto;
-	int		family;		/* AF_UNSPEC: what there is */
+	int		family;		/* AF_UNSPEC: any family */
 	bool		listen;
 	bool		json;
 	bool		verbose;
 	bool		no_input;
-	long		accept;		/* connections to take; 0 for no end */
-	__s64		at;		/* CLOCK_MONOTONIC, ns; 0 for now */
+	long		accept;		/* connections to accept; 0: no limit */
+	__s64		at;		/* start time, CLOCK_MONOTONIC, ns; 0: now */
 	const char	*file;
 	const char	*source;
 	const char	*host;
@@ -60,7 +61,7 @@ struct pipe {
 	size_t	at, have;
 	__s64	bytes;
 	bool	eof;		/* nothing more to read */
-	bool	done;		/* nor to write */
+	bool	done;		/* nothing more to write */
 	char	*buf;
 };
 
@@ -90,7 +91,7 @@ static __s64 now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* All that @host is; of a listener without one, any address. */
+/* Return: all addresses of @host; without @host the wildcard address for a listener. */
 static struct addrinfo *resolve(const char *host, const char *port, int family)
 {
 	struct addrinfo hints = {
@@ -107,7 +108,7 @@ static struct addrinfo *resolve(const char *host, const char *port, int family)
 	return found;
 }
 
-/* Return: -1 for a family that the kernel does not have. */
+/* Return: a socket, or -1 for a family that the kernel does not have. */
 static int new_socket(int family)
 {
 	bool ndp = opt.proto == PROTO_NDP;
@@ -136,7 +137,7 @@ static void no_family(void)
 
 static int listen_on(void)
 {
-	/* One of IPv6 takes what comes by IPv4 as well. */
+	/* A listener of IPv6 accepts connections over IPv4 as well. */
 	int family = opt.host || opt.family ? opt.family : AF_INET6;
 	struct addrinfo *at = resolve(opt.host, opt.port, family);
 	int fd = new_socket(at->ai_family), only = opt.family == AF_INET6;
@@ -169,7 +170,7 @@ static void bind_source(int fd, int family)
 	freeaddrinfo(from);
 }
 
-/* To the first of the host's addresses that can be reached. */
+/* Connect to the first of the host's addresses that is reachable. */
 static int connect_to(void)
 {
 	struct addrinfo *all = resolve(opt.host, opt.port, opt.family), *to;
@@ -204,7 +205,7 @@ static int open_file(void)
 	return fd;
 }
 
-/* An error of the connection ends that connection, and a listener takes the next
+/* An error of the connection ends that connection, and a listener accepts the next
  * one; an error of the input or the output ends the program.
  * Return: false.
  */
@@ -245,7 +246,7 @@ static bool drain(struct pipe *p)
 	return true;
 }
 
-/* Move on by one read or write, as poll() said of the two ends.
+/* Do one read or write, as poll() has reported for the two ends.
  * Return: false when the connection has failed.
  */
 static bool advance(struct pipe *p, short readable, short writable)
@@ -255,17 +256,17 @@ static bool advance(struct pipe *p, short readable, short writable)
 	return p->eof || !readable || fill(p);
 }
 
-/* What has ended?  Return: whether anything is left to do. */
+/* Mark the directions that have ended.  Return: whether anything is left to do. */
 static bool settle(int sock, struct pipe *up, struct pipe *down, bool terminal)
 {
 	if (down->eof && down->at == down->have)
 		down->done = true;
-	/* Whoever types has nothing to say to a peer that has left. */
+	/* On a terminal, input is no longer useful when the peer has closed. */
 	if (down->done && terminal)
 		up->eof = true;
 	if (!up->done && up->eof && up->at == up->have) {
 		up->done = true;
-		/* ENOTCONN: the peer has gone, which is no news. */
+		/* ENOTCONN: the peer has closed already, which is no error. */
 		if (shutdown(sock, SHUT_WR) && errno != ENOTCONN)
 			errx(EXIT_FAILURE, "shutdown: %m");
 	}
@@ -303,7 +304,7 @@ static bool relay(int sock, struct pipe *up, struct pipe *down)
 	return true;
 }
 
-/* What a protocol tells of a connection; -1 where it does not. */
+/* Losses of a connection, as far as the protocol reports them; else -1. */
 struct losses {
 	long long retrans;
 	long long timeouts;
@@ -362,7 +363,7 @@ static void report(int sock, const union address *peer,
 	fputs("}\n", stderr);
 }
 
-/* Return: whether all was copied. */
+/* Return: whether all data was copied. */
 static bool serve(int sock, int file, __s64 start)
 {
 	static char buffers[2][BUFFER];
@@ -382,7 +383,7 @@ static bool serve(int sock, int file, __s64 start)
 	};
 	bool whole;
 
-	/* Now: TCP forgets it when the connection ends. */
+	/* Read the address now: TCP has none any more when the connection has ended. */
 	getpeername(sock, &peer.any, &len);
 	whole = relay(sock, &up, &down);
 	if (whole && opt.json)
@@ -403,7 +404,7 @@ static void wait_until(__s64 at)
 		;
 }
 
-/* The next connection that is still there. */
+/* Return: the next connection that was not aborted before accept(). */
 static int next_connection(int listener)
 {
 	int sock;
@@ -416,7 +417,7 @@ static int next_connection(int listener)
 	return sock;
 }
 
-/* Return: whether all was copied, of each connection. */
+/* Return: whether all data was copied, for each connection. */
 static bool do_listen(void)
 {
 	int file = opt.file ? open_file() : -1;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp_run: start a program whose TCP sockets are AF_NDP's.
+ * ndp_run: start a program with AF_NDP sockets in place of its TCP sockets.
  *
- * It looks whether that can be done at all, and then starts the program in its own place with
- * libndp_run.so before the C library (run/calls.c); that has its settings from the environment.
+ * ndp_run checks whether the library can be preloaded into the program, and then replaces
+ * itself by the program, with libndp_run.so preloaded (run/calls.c); the library gets its
+ * settings from the environment.
  *
- * Non-goals: to be there while the program runs.
+ * Non-goals: a supervising process while the program runs.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,15 +29,15 @@
 #include "options.h"
 #include "run/settings.h"
 
-/* As env(1) and shells have it */
+/* Exit status as of env(1) and shells */
 #define EXIT_CANNOT_RUN	126
 #define EXIT_NO_PROGRAM	127
 
 #define LIBRARY		"libndp_run.so"
-/* Scripts whose interpreters are scripts: no more than the kernel follows. */
+/* Depth of scripts whose interpreters are scripts: the kernel's limit. */
 #define INTERPRETERS	4
 
-/* The settings as a text: the file's, and behind it the options'. */
+/* Text of the settings: that of the file, followed by the options'. */
 static char settings_text[SETTINGS_TEXT_MAX];
 
 static void usage(FILE *to)
@@ -54,7 +55,7 @@ static void usage(FILE *to)
 	      "  -V, --version        show the version\n", to);
 }
 
-/* Append a line to the settings, and hold it against the rules. */
+/* Append a line to the settings, and check its syntax. */
 static void add_setting(const char *word, const char *value)
 {
 	size_t used = strlen(settings_text);
@@ -80,12 +81,12 @@ static void read_config(const char *path)
 		errx(EXIT_USAGE, "%s: %s", path ?: SETTINGS_FILE, strerror(err));
 	if (!settings_parse(&s, settings_text, error))
 		errx(EXIT_USAGE, "%s: %s", path ?: SETTINGS_FILE, error);
-	/* Its last line may lack an end. */
+	/* The last line of the file may lack a newline. */
 	if (settings_text[0])
 		add_setting("", NULL);
 }
 
-/* Options in the order of the command line, behind the file's. */
+/* Parse the options in the order of the command line, after the file's settings. */
 static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -152,7 +153,7 @@ static bool is_program(const char *path)
 	return !stat(path, &is) && S_ISREG(is.st_mode) && !access(path, X_OK);
 }
 
-/* Where the shell would find it; ends if it does not. */
+/* Search the program as the shell does; end if it is not found. */
 static void find_program(const char *name, char path[PATH_MAX])
 {
 	const char *places = getenv("PATH") ?: "/usr/local/bin:/bin:/usr/bin", *end;
@@ -176,13 +177,13 @@ static void find_program(const char *name, char path[PATH_MAX])
 	}
 }
 
-/* A file in memory */
+/* A file mapped into memory */
 struct image {
 	const char	*at;
 	size_t		len;
 };
 
-/* Return: false for one that cannot be read, as some programs may be run only. */
+/* Return: false for a file that cannot be read, as some programs are executable only. */
 static bool image_open(const char *path, struct image *image)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -216,7 +217,7 @@ static const Elf64_Ehdr *elf_header(const struct image *image)
 	return e;
 }
 
-/* The segment of that type, from @from on, that lies in the file; NULL without one. */
+/* Return: the next segment of that type, from @from on, that lies in the file; or NULL. */
 static const Elf64_Phdr *elf_segment(const struct image *image, unsigned int type, int from)
 {
 	const Elf64_Ehdr *e = elf_header(image);
@@ -232,7 +233,7 @@ static const Elf64_Phdr *elf_segment(const struct image *image, unsigned int typ
 	return NULL;
 }
 
-/* Its loader; NULL for a static program. */
+/* Return: the program's loader; NULL for a static program. */
 static const char *elf_interpreter(const struct image *image)
 {
 	const Elf64_Phdr *p = elf_segment(image, PT_INTERP, 0);
@@ -242,7 +243,7 @@ static const char *elf_interpreter(const struct image *image)
 	return image->at + p->p_offset;
 }
 
-/* Names and contents of notes are filled up to words of that many bytes. */
+/* Names and contents of notes are padded to words of that many bytes. */
 static size_t filled(const Elf64_Phdr *p, size_t n)
 {
 	size_t word = p->p_align == 8 ? 8 : 4;
@@ -270,7 +271,7 @@ static bool notes_have(const struct image *image, const Elf64_Phdr *p, const cha
 	return false;
 }
 
-/* Go's linker leaves a note of its own. */
+/* Is it a Go program?  Go's linker adds a note of its own. */
 static bool is_go(const struct image *image)
 {
 	const Elf64_Phdr *first = elf_segment(image, PT_NOTE, 0), *p = first;
@@ -288,7 +289,7 @@ static bool is_go(const struct image *image)
 static const char no_way[] =
 	"start something that relays for it under ndp_run (socat, HAProxy)";
 
-/* Would the loader drop what is preloaded? */
+/* End if the loader would ignore preloaded libraries. */
 static void refuse_privileged(const char *path, const struct stat *is)
 {
 	if ((is->st_mode & S_ISUID && is->st_uid != getuid()) ||
@@ -323,7 +324,7 @@ static void refuse_elf(const char *path, const struct image *image)
 		     path, loader, ours, no_way);
 }
 
-/* The interpreter of a script.  Return: false if it is none. */
+/* Find the interpreter of a script.  Return: false if the file is no script. */
 static bool script_interpreter(const struct image *image, char path[PATH_MAX])
 {
 	size_t at = 2, n;
@@ -340,7 +341,7 @@ static bool script_interpreter(const struct image *image, char path[PATH_MAX])
 	return n;
 }
 
-/* Ends with a word why if the library would not get into the program. */
+/* End with an error message if the library cannot be loaded into the program. */
 static void check_program(const char *program)
 {
 	char path[PATH_MAX], next[PATH_MAX];
@@ -361,7 +362,7 @@ static void check_program(const char *program)
 		munmap((void *)image.at, image.len);
 		snprintf(path, sizeof(path), "%s", next);
 	}
-	/* What the shell takes for a script that names no interpreter */
+	/* A shell would take such a file for a script that names no interpreter. */
 	if (!image_has(&image, 0, SELFMAG) || memcmp(image.at, ELFMAG, SELFMAG))
 		errx(EXIT_CANNOT_RUN, "%s: is neither a program nor a script with #!", path);
 	refuse_privileged(path, &is);
@@ -369,7 +370,7 @@ static void check_program(const char *program)
 	munmap((void *)image.at, image.len);
 }
 
-/* Beside us where it was built, else where the loader looks. */
+/* Find the library: beside ndp_run in a build tree, else where the loader looks. */
 static void find_library(char path[PATH_MAX])
 {
 	char exe[PATH_MAX];
@@ -386,7 +387,7 @@ static void find_library(char path[PATH_MAX])
 		errx(EXIT_FAILURE, "%s", dlerror());
 }
 
-/* Other libraries that are put before keep their places. */
+/* Preload the library; other preloaded libraries keep their order. */
 static void preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");

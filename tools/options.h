@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tools' command lines have in common; what is wrong ends the program. */
+/* Common to the tools' command lines; an invalid argument ends the program. */
 #ifndef NDP_OPTIONS_H
 #define NDP_OPTIONS_H
 
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As GNU programs have it: the command line was wrong. */
+/* Exit status of GNU programs for a wrong command line. */
 #define EXIT_USAGE	2
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 
-/* A number, no less than 0; suffix K or M: thousands, millions. */
+/* Parse a number, no less than 0; suffix K or M: thousands, millions. */
 static inline long long parse_number(const char *what, const char *text)
 {
 	long long value, unit = 1;
@@ -30,7 +30,7 @@ static inline long long parse_number(const char *what, const char *text)
 	return value;
 }
 
-/* The place of @text among the @n @names. */
+/* Return: the index of @text among the @n @names. */
 static inline unsigned int parse_name(const char *what, const char *text,
 				      const char *const *names, size_t n)
 {

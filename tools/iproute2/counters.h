@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the plugins for ip of switches and tunnels have in common. */
+/* Common to the plugins for ip of switches and tunnels. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -20,7 +20,7 @@ static inline void print_number(const char *name, __u64 val)
 	}
 }
 
-/* Counters by name; those from @drops on are left out for people if they are 0. */
+/* Print counters by name; in text those from @drops on are omitted if they are 0. */
 static inline void print_named(struct rtattr *nest, const char * const names[], int max, int drops)
 {
 	struct rtattr *tb[MAX_COUNTERS] = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the distribution's ip and tc offer to a plugin.
+ * Interface of the distribution's ip and tc to plugins.
  *
  * Both programs load a plugin for a kind that they do not know:
  *   ip  link_KIND.so from its library folder (IP_LIB_DIR), symbol KIND_link_util
@@ -54,7 +54,7 @@ struct qdisc_util {
 			 __u32 block_idx, bool *p_has);
 };
 
-/* The request that "ip link" builds, as iplink_parse() wants it. */
+/* The request that "ip link" builds, as iplink_parse() expects it. */
 struct iplink_req {
 	struct nlmsghdr n;
 	struct ifinfomsg i;

@@ -2,8 +2,8 @@
 /*
  * ip link ... type netwire: plugin for the distribution's ip.
  *
- * What is printed is exact and can be given back: a rate, a delay or an error
- * rate is never rounded to look better.
+ * The output is exact and can be used as input: a rate, a delay or an error
+ * rate is never rounded.
  */
 #include <errno.h>
 #include <linux/netwire.h>
@@ -43,7 +43,7 @@ static int parse_ber(uint64_t *val, const char *arg)
 
 	errno = 0;
 	p = strtod(arg, &end);
-	/* the negation refuses what is not a number at all */
+	/* the negated condition also rejects NaN */
 	if (end == arg || *end || !(p >= 0 && p <= 1) ||
 	    (p > 0 && p * (double)NETWIRE_BER_UNIT < 0.5))
 		return -1;
@@ -63,7 +63,7 @@ static int parse_ber_mode(uint8_t *val, const char *arg)
 	return -1;
 }
 
-/* One option and its value. */
+/* Parse one option and its value. */
 static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 {
 	uint64_t val;
@@ -157,7 +157,7 @@ static void print_pfc(struct rtattr *attr)
 		print_string(PRINT_FP, NULL, "pfc %s ", "on");
 }
 
-/* JSON has numbers: bits per second and nanoseconds. */
+/* In JSON the values are numbers: bits per second and nanoseconds. */
 static void netwire_print_opt(struct link_util *lu, FILE *f,
 			      struct rtattr *tb[])
 {

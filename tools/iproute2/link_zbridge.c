@@ -2,7 +2,7 @@
 /*
  * ip link ... type zbridge: plugin for the distribution's ip.
  *
- * What is printed by `ip -d link` can be given back; counters are shown with -s.
+ * The output of `ip -d link` can be used as input; counters are shown with -s.
  */
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -100,7 +100,7 @@ static int parse_local(const char *arg, struct nlmsghdr *n)
 	return bad("local", arg);
 }
 
-/* One option and its value; 1 if there is no such option. */
+/* Parse one option and its value.  Return: 1 if there is no such option. */
 static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 {
 	unsigned int val;

@@ -2,7 +2,7 @@
 /*
  * ip link ... type zswitch: plugin for the distribution's ip.
  *
- * What is printed by `ip -d link` can be given back; counters are shown with -s.
+ * The output of `ip -d link` can be used as input; counters are shown with -s.
  */
 #include "zswitch_stats.h"
 
@@ -68,7 +68,7 @@ static int bad(const char *opt, const char *arg)
 	return -1;
 }
 
-/* One option and its value; 1 if there is no such option. */
+/* Parse one option and its value.  Return: 1 if there is no such option. */
 static int parse_option(const char *opt, const char *arg, struct nlmsghdr *n)
 {
 	unsigned int val;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include "zswitch_stats.h"
 
-/* What fits into ip's message */
+/* Ports that fit into ip's message */
 #define MAX_ALLOWED	128
-/* Ports of a switch, and the host's */
+/* Most ports of a switch, the host's included */
 #define MAX_SHOWN	513
 
 static const struct {
@@ -33,7 +33,7 @@ static void print_explain(FILE *f)
 		   "allow all|none|PORT[,PORT]...	which ports may send to this one (all)\n");
 }
 
-/* Names of ports, separated by commas */
+/* Parse names of ports, separated by commas. */
 static int parse_allow(char *arg, struct nlmsghdr *n)
 {
 	__u32 list[MAX_ALLOWED];
@@ -59,7 +59,7 @@ static int parse_allow(char *arg, struct nlmsghdr *n)
 	return addattr_l(n, MAXLEN, IFLA_ZSWITCH_PORT_ALLOW, list, num * sizeof(*list));
 }
 
-/* As it can be given back */
+/* Print the list so that it can be used as input. */
 static void print_allow(const struct rtattr *attr)
 {
 	unsigned int i, num = RTA_PAYLOAD(attr) / sizeof(__u32);

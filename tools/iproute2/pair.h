@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the plugins for ip of links with a peer, a rate or a time have in common.
+ * Common to the plugins for ip of links with a peer, a rate or a time.
  *
- * What is printed is exact and can be given back: a rate or a delay is never rounded to
- * look better.
+ * The output is exact and can be used as input: a rate or a delay is never rounded.
  */
 #ifndef NDP_PAIR_H
 #define NDP_PAIR_H
@@ -22,7 +21,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* From the largest; the first of several equal ones is printed. */
+/* Largest unit first; of several equal ones the first is printed. */
 static const struct unit rate_units[] = {
 	{ "Tbit", 1000000000000ULL },
 	{ "Gbit", 1000000000ULL },
@@ -65,8 +64,8 @@ static inline const struct unit *find_unit(const struct unit *units, size_t n,
 }
 
 /*
- * "1.5gbit" in whole units of 1.  Decimal digits, not floating point, so that
- * every value is exact; what is finer than 1 is refused.
+ * Parse a value like "1.5gbit" into whole units of 1.  Decimal digits, not floating
+ * point, so that every value is exact; fractions of 1 are refused.
  */
 static inline int parse_scaled(uint64_t *val, const char *arg,
 			       const struct unit *units, size_t n)
@@ -96,7 +95,7 @@ static inline int parse_scaled(uint64_t *val, const char *arg,
 	return __builtin_add_overflow(whole, frac, val) ? -1 : 0;
 }
 
-/* With the largest unit that needs no more than three decimals. */
+/* Format a value in the largest unit that needs no more than three decimals. */
 static inline const char *format_scaled(char *buf, size_t size, uint64_t val,
 					const struct unit *units)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the plugins for tc have in common. */
+/* Common to the plugins for tc. */
 #ifndef NDP_PLUGIN_H
 #define NDP_PLUGIN_H
 
@@ -9,7 +9,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* All kinds of number by the attribute's own length. */
+/* Read a number of any size, by the attribute's length. */
 static inline bool get_number(const struct rtattr *attr, __u64 *val)
 {
 	__u32 u32;

@@ -2,7 +2,7 @@
 /*
  * tc qdisc ... cee: plugin for the distribution's tc.
  *
- * What is shown can be given back: first the port's options, then those of each
+ * The output can be used as input: first the port's options, then those of each
  * priority.
  */
 #include <stdlib.h>
@@ -42,10 +42,10 @@ struct option {
 	enum kind kind;
 	int type;
 	const char * const *names;
-	int count;		/* of names */
+	int count;		/* number of names */
 };
 
-/* In the order in which they are shown. */
+/* Options in the order in which they are shown. */
 static const struct option port_options[] = {
 	{ "domain", KIND_TEXT, TCA_CEE_DOMAIN, NULL, 0 },
 	{ "buffer", KIND_SIZE, TCA_CEE_BUFFER, NULL, 0 },
@@ -123,7 +123,7 @@ static int bad(const char *name, const char *arg, const char *want)
 	return -1;
 }
 
-/* A time in ns; a number without unit is one of @unit ns. */
+/* Parse a time into ns; a number without unit is in units of @unit ns. */
 static int get_ns(double *ns, const char *arg, double unit)
 {
 	static const struct {
@@ -159,7 +159,7 @@ static int parse_time(const struct option *o, const char *arg, double unit, stru
 	return addattr32(n, MAXLEN, o->type, ns / unit + 0.5);
 }
 
-/* A number times @one */
+/* Parse a number, and scale it by @one. */
 static int parse_share(const struct option *o, const char *arg, double one, struct nlmsghdr *n)
 {
 	char *end;
@@ -180,7 +180,7 @@ static int parse_name(const struct option *o, const char *arg, struct nlmsghdr *
 	return bad(o->name, arg, "one of its values");
 }
 
-/* "3", "1,4-6", "all": into @set, of @count. */
+/* Parse a list like "3", "1,4-6" or "all" into @set, which has @count elements. */
 static int parse_list(const char *arg, size_t len, bool *set, unsigned long count)
 {
 	const char *p = arg, *stop = arg + len;
@@ -212,7 +212,7 @@ static int parse_list(const char *arg, size_t len, bool *set, unsigned long coun
 	return len ? 0 : -1;
 }
 
-/* "LIST:PRIO", which may be given several times: collected in @map. */
+/* Parse "LIST:PRIO", which may be given several times, into @map. */
 static int parse_dscp(const char *arg, __u8 *map)
 {
 	const char *colon = strchr(arg, ':');
@@ -276,10 +276,10 @@ static int parse_value(const struct option *o, const char *arg, struct nlmsghdr 
 }
 
 /**
- * struct parser - where we are
+ * struct parser - state of the parser
  * @n:		message
- * @dscp:	what was said of code points
- * @has_dscp:	that there was something
+ * @dscp:	priority of each code point, as given so far
+ * @has_dscp:	any code point was given
  * @prio:	nest of the priorities that the options are about, or NULL
  */
 struct parser {
@@ -311,7 +311,7 @@ static int begin_prio(struct parser *p, const char *arg)
 	return addattr8(p->n, MAXLEN, TCA_CEE_PRIO_MASK, mask);
 }
 
-/* Words of a priority that have no value; how many words that was, 0 or 1. */
+/* Parse options of a priority without value.  Return: words consumed, 0 or 1. */
 static int parse_word(struct parser *p, const char *arg)
 {
 	if (!p->prio)
@@ -387,7 +387,7 @@ static int cee_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 	return 0;
 }
 
-/* Of the code points that go to a priority, "LIST:PRIO"; false if there are none. */
+/* Format the code points of a priority as "LIST:PRIO".  Return: false if there are none. */
 static bool dscp_list(const __u8 *map, unsigned int prio, char *text, size_t size)
 {
 	const char *comma = "";
@@ -444,7 +444,7 @@ static void print_named(const struct option *o, __u64 val)
 	const char *name = val < (__u64)o->count ? o->names[val] : "?";
 	char format[32];
 
-	/* "lossless" alone is how it is said */
+	/* the option "lossless" has no value */
 	snprintf(format, sizeof(format), o->names == loss_names ? "%%s " : "%s %%s ", o->name);
 	print_string(PRINT_ANY, o->name, format, name);
 }
@@ -494,7 +494,7 @@ static void print_option(const struct option *o, const struct rtattr *attr)
 	}
 }
 
-/* Without -d, of priorities, what is not as all are. */
+/* Without -d, options of a priority are shown only if they are not the default. */
 static bool prio_shown(struct rtattr *tb[], const struct option *o)
 {
 	__u64 lossless = 0, alpha = 0, ecn = 0, qcn = 0, flows = 1;
@@ -619,7 +619,7 @@ static void print_port(const struct tc_cee_prio_xstats *p)
 	stat64("rate", " (least rate %llu)", p->rate);
 }
 
-/* One that nothing was ever seen of is not worth five lines. */
+/* In text, a priority without any traffic or pause is omitted. */
 static void print_prio_stats(const struct tc_cee_xstats *x, unsigned int prio)
 {
 	const struct tc_cee_prio_xstats *p = &x->prio[prio];
@@ -651,7 +651,7 @@ static int cee_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 
 	if (!xstats)
 		return 0;
-	/* A newer kernel may say more, an older one less. */
+	/* A newer kernel may report more, an older one less. */
 	len = RTA_PAYLOAD(xstats);
 	memcpy(&x, RTA_DATA(xstats), len < sizeof(x) ? len : sizeof(x));
 	print_nl();

@@ -2,7 +2,7 @@
 /*
  * tc qdisc ... ndp: plugin for the distribution's tc.
  *
- * What is shown can be given back.
+ * The output can be used as input.
  */
 #include <string.h>
 #include <linux/pkt_sch_ndp.h>
@@ -30,13 +30,13 @@ enum kind {
 	KIND_NAME,
 };
 
-/* In the order in which they are shown. */
+/* Options in the order in which they are shown. */
 static const struct option {
 	const char *name;
 	const char *format;
 	enum kind kind;
 	int type;
-	const char * const *names;	/* of KIND_NAME, two of them */
+	const char * const *names;	/* for KIND_NAME, two names */
 	bool switch_only;
 } options[] = {
 	{ "mode", "mode %s ", KIND_NAME, TCA_NDP_MODE, modes, false },
@@ -266,7 +266,7 @@ static int ndp_print_xstats(struct qdisc_util *qu, FILE *f,
 
 	if (!xstats)
 		return 0;
-	/* A newer kernel may say more, an older one less. */
+	/* A newer kernel may report more, an older one less. */
 	len = RTA_PAYLOAD(xstats);
 	memcpy(&x, RTA_DATA(xstats), len < sizeof(x) ? len : sizeof(x));
 	print_data(&x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the plugins for ip of the lossless virtual switch have in common. */
+/* Common to the plugins for ip of the lossless virtual switch. */
 #ifndef ZSWITCH_STATS_H
 #define ZSWITCH_STATS_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One connection, by which the same bytes go again and again: how long that takes, and how much
- * of it the processor has nothing to do.
+ * Transfers the same number of bytes repeatedly over one connection, and measures how long each
+ * transfer takes and how much of that time the processors are idle.
  *
  * Usage: one_flow receive tcp|light BYTES SLEEP-US
  *	  one_flow send tcp|light BYTES TIMES ADDRESS
  *
- * The receiver reads 64 KB at a time and sleeps for SLEEP-US after each; it answers each BYTES
- * with one.  The sender prints for each time: nanoseconds until the answer, and those of them in
- * which this machine was idle.
+ * The receiver reads 64 KB at a time and sleeps for SLEEP-US after each read; it answers each
+ * BYTES with one byte.  The sender prints for each transfer: nanoseconds until the answer, and
+ * how many of them this machine was idle.
  */
 #include <arpa/inet.h>
 #include <stdint.h>
@@ -51,7 +51,7 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Of all processors, ns.  /proc/stat has hundredths of a second. */
+/* Idle time of all processors, ns.  /proc/stat has only hundredths of a second. */
 static uint64_t idle(void)
 {
 	FILE *file = fopen("/proc/timer_list", "r");
@@ -79,7 +79,7 @@ static void receive(const char *kind, long bytes, long sleep_us)
 	int listener = endpoint(kind), s;
 	long got = 0, n;
 
-	/* Sleep no longer than was said. */
+	/* Sleep no longer than SLEEP-US. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) || listen(listener, 1))
 		die("listen");

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Carries the frames of virtual machines between servers by TCP: what zBridge and zCredit are
- * compared with (D. Crisan's thesis, section 5.4.1).
+ * Carries the frames of virtual machines between servers over TCP: the baseline for zBridge and
+ * zCredit (D. Crisan's thesis, section 5.4.1).
  *
  * Usage: tcp_tunnel ADDRESS PORT FILE
  *
  * Lines of FILE: "vm MAC /dev/tapN", a machine of this server behind a zvtap, and "pair MAC MAC
- * ADDRESS", a machine of this server, another one, and the server that this one is on.  Each
- * pair has a connection.  The end whose machine has the smaller address opens it and tells
- * who it is for: both addresses, the opener's first.  Then frames follow in both directions, each
+ * ADDRESS", a machine of this server, another machine, and the server that the other one is on.
+ * Each pair has a connection.  The end whose machine has the smaller address opens it, and sends
+ * both addresses first, the opener's in front.  Then frames follow in both directions, each
  * behind its length in two bytes.  Frames of no pair are dropped.
  *
- * Nothing is lost: when the connection of a frame cannot take it, its machine's frames are not
- * read until it can, so they wait in the machine's switch; and when a machine's switch has no
- * room, its connections are not read.
+ * No frame is lost: when a connection cannot take a frame, no more frames are read from the
+ * frame's machine until it can, so they wait in the machine's switch; and when a machine's switch
+ * has no room, the machine's connections are not read.
  *
  * "ready" is printed when all pairs have their connections.
  */
@@ -38,7 +38,7 @@
 
 enum kind { LISTENER, PAIR, VM };
 
-/* Whatever epoll tells of */
+/* Anything that epoll watches */
 struct item {
 	enum kind kind;
 	int fd;
@@ -48,7 +48,7 @@ struct item {
 struct vm {
 	struct item item;
 	unsigned char mac[MAC];
-	struct pair *full;		/* the connection that it waits for */
+	struct pair *full;		/* full connection that the machine waits for */
 	int no_room;			/* the switch takes no more */
 };
 
@@ -121,7 +121,7 @@ static void opened(struct pair *pair, int fd)
 	}
 }
 
-/* What waits for a connection goes into it. */
+/* Write the buffered bytes of a pair to its connection. */
 static void push(struct pair *pair)
 {
 	while (pair->out_at < pair->out_end) {
@@ -130,7 +130,7 @@ static void push(struct pair *pair)
 
 		if (n < 0 && errno == EAGAIN)
 			break;
-		/* The other server's program has ended: so does this one. */
+		/* The other server's program has ended: exit as well. */
 		if (n < 0)
 			exit(0);
 		pair->out_at += n;
@@ -146,7 +146,7 @@ static void push(struct pair *pair)
 	}
 }
 
-/* Frames of a machine: as long as its connections take them, or a while */
+/* Read frames of a machine, a limited number, while its connections take them. */
 static void from_vm(struct vm *vm)
 {
 	static unsigned char frame[LONGEST];
@@ -180,7 +180,7 @@ static void from_vm(struct vm *vm)
 		push(changed[i]);
 }
 
-/* Whole frames that have come for a machine.  Return: there was room for all */
+/* Deliver whole frames that have arrived for a machine.  Return: there was room for all. */
 static int deliver(struct pair *pair)
 {
 	while (pair->in_end - pair->in_at >= 2) {
@@ -220,7 +220,7 @@ static void from_pair(struct pair *pair)
 	vm_watch(pair->vm);
 }
 
-/* Its connections take turns: who comes first now comes last when there is no room again. */
+/* Read its connections in turn, starting with another one each time there is room. */
 static void room_for(struct vm *vm)
 {
 	static unsigned int first;
@@ -237,7 +237,7 @@ static void room_for(struct vm *vm)
 	vm_watch(vm);
 }
 
-/* Who has connected says at once who it is. */
+/* Accept a connection; its opener sends both addresses at once. */
 static void accept_one(const struct item *listener)
 {
 	int fd = accept(listener->fd, NULL, NULL);
@@ -312,7 +312,7 @@ static void connect_all(int port)
 			continue;
 		to.sin_addr = pair->server;
 		s = socket(AF_INET, SOCK_STREAM, 0);
-		/* The other server's program may not be there yet. */
+		/* The other server's program may not have started yet. */
 		while (connect(s, (struct sockaddr *)&to, sizeof(to)))
 			usleep(10000);
 		memcpy(macs, pair->vm->mac, MAC);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows of datagrams between guests of the hypervisor bed, each of whose bytes the receiver
- * knows beforehand.
+ * Flows of datagrams between guests of the hypervisor bed, with contents that the receiver can
+ * predict and check.
  *
  * Usage: vm_flow send ADDRESS FLOW COUNT SIZE [RATE SECONDS]
  *	  vm_flow receive FILE [COUNT]
  *
- * "send" prints how many it has sent: COUNT, or as many as it could in SECONDS, RATE a
- * second at most (0: as fast as it can).  "receive" ends when it has COUNT, and prints the
- * nanoseconds since the first, or never; then, and whenever nothing has come for 100 ms, it
- * writes a line for each flow to FILE: flow, datagrams, how many came after a later one, how
- * many had other bytes than were sent.
+ * "send" prints the number of datagrams sent: COUNT, or as many as it could in SECONDS, at most
+ * RATE a second (0: as fast as it can).  "receive" ends when it has COUNT datagrams, and prints
+ * the nanoseconds since the first; without COUNT it never ends.  At its end, and whenever no
+ * datagram has arrived for 100 ms, it writes a line for each flow to FILE: flow, datagrams, how
+ * many arrived after a later one, how many had wrong bytes.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #define PORT	7000
 #define FLOWS	256
 #define LONGEST	65000
-/* Nanoseconds: to wake for each datagram takes longer than to send it, where all are emulated. */
+/* Sleep at a time, ns: under emulation a wakeup for each datagram costs more than sending it. */
 #define PORTION	20000000
 
 struct header {
@@ -40,7 +40,7 @@ struct flow {
 	uint32_t bad;
 };
 
-/* The bytes behind the header: xorshift64 from what is in it. */
+/* Generate the bytes behind the header: xorshift64, seeded by the header. */
 static void fill(uint8_t *data, size_t size, struct header h)
 {
 	uint64_t x = ((uint64_t)h.flow << 32 | h.number) * 0x9e3779b97f4a7c15ull | 1;
@@ -62,7 +62,7 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Until a datagram is due; then those of the time that this takes are due at once. */
+/* Sleep in portions until a datagram is due; those due in the meantime are sent at once. */
 static void pace(uint64_t begin, uint32_t number, uint64_t rate)
 {
 	struct timespec portion = { .tv_nsec = PORTION };

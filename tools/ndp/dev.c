@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp dev: the devices that are up, at what rate what comes by each is pulled, and what waits for
- * its turn; enum ndp_dev_attr of include/uapi/linux/ndp_netlink.h says what the numbers are.
+ * ndp dev: the devices that are up, the pace of the pulls for each, and the connections that wait
+ * to pull; enum ndp_dev_attr of include/uapi/linux/ndp_netlink.h defines the numbers.
  */
 #include <net/if.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 #include "ndp.h"
 
-/* Those of the kernel's numbers that are there. */
+/* Numbers of a device, as far as the kernel sent them. */
 struct device {
 	__u64	number[NDP_D_MAX + 1];
 	bool	has[NDP_D_MAX + 1];
 };
 
-/* What is shown, and of which device alone, unless its name is NULL. */
+/* State of a dump, and the only device to show, or NULL. */
 struct shown_dev {
 	struct shown	all;	/* must be first */
 	const char	*only;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp doctor: what is wrong with this host, or with the way to another, in plain words, and
- * the command that mends it.
+ * ndp doctor: reports in plain words what is wrong with this host, or with the path to another
+ * host, and the command that fixes it.
  *
- * Each check looks at one thing and says one line: good, note (it may be meant so, or nothing
- * is known yet) or bad, and then what mends it.  What can be tried is tried: with a host the
- * doctor opens connections to a port where hardly anybody listens, since a refusal shows that
- * packets of NDP get there and back: a small one, and one as large as the path is said to take.
- * What cannot be tried is read: settings of devices, routing and netfilter, and counters, which
- * are of the whole namespace since the module was loaded.
+ * Each check examines one thing and prints one line: good, note (it may be intended, or nothing is
+ * known yet) or bad, and then the fix.  What can be tested is tested: for a host the doctor opens
+ * connections to a port on which hardly any host listens, since a refusal shows that packets of NDP
+ * get there and back: one by a small packet, and one by a packet of the path MTU.  Everything else
+ * is read: settings of devices, routing and netfilter, and counters, which cover the whole
+ * namespace since the module was loaded.
  *
- * It changes no setting.  But whether there is an AF_NDP socket to be had is seen by making one,
- * which loads the module and takes its UDP port, after which net.ndp.udp_port stays as it is; and
- * to read conntrack may load nf_conntrack_netlink.  Connections of others raise counters at the
- * same time, so that a verdict on the way to a host may be taken from theirs on a busy one.
+ * The doctor changes no setting.  But to check whether AF_NDP sockets can be made it makes one,
+ * which loads the module and binds its UDP port, after which net.ndp.udp_port is fixed; and reading
+ * conntrack may load nf_conntrack_netlink.  Other connections raise counters at the same time, so
+ * that on a busy host the verdict on the path to a host may be wrong.
  *
- * Non-goals: switches, which have doctors of their own (tc -s qdisc show).
+ * Non-goals: switches, which have their own statistics (tc -s qdisc show).
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -43,23 +43,23 @@
 #include "../address.h"
 #include "ndp.h"
 
-/* Where nobody listens: tcpmux. */
+/* A port on which hardly any host listens: tcpmux. */
 #define CLOSED_PORT	1
 
-/* How long an answer may take, ms: several timeouts of a first packet, or of a large one. */
+/* How long to wait for an answer, ms: several timeouts of a first packet, or of a large one. */
 #define WAIT_SMALL	3000
 #define WAIT_LARGE	8000
 
-/* Without a device's word NDP pulls at this pace, Mb/s. */
+/* NDP's pace of pulls if the device reports no speed, Mb/s. */
 #define ASSUMED_SPEED	10000
 
-/* Of fewer packets sent nothing is concluded. */
+/* With fewer packets nothing is concluded. */
 #define FEW_PACKETS	500
 
-/* Where ports trim, one packet in so many that are lost is trimmed, or more. */
+/* Where ports trim, at least one packet is trimmed for so many lost. */
 #define TRIMMED_PER_LOST	10
 
-/* How often a large packet is tried that something else was faster than. */
+/* How often a large packet is tried again if another packet opened the connection first. */
 #define MTU_TRIES	5
 
 #define N(a)		(sizeof(a) / sizeof(*(a)))
@@ -99,8 +99,8 @@ static void report(const char *check, enum verdict verdict, const char *mend, co
 }
 
 /*
- * One line of the report on @check, its text as for printf(), and below it what @mend does,
- * if it is not NULL: one or more commands, each on a line of its own.
+ * Print one line of the report on @check, its text as for printf(), and below it the fix @mend, if
+ * it is not NULL: one or more commands, each on a line of its own.
  */
 #define say(check, verdict, mend, ...) do {				\
 	char text_[512];						\
@@ -109,7 +109,7 @@ static void report(const char *check, enum verdict verdict, const char *mend, co
 	report(check, verdict, mend, text_);				\
 } while (0)
 
-/* What is written in @path as a number, or -1. */
+/* Return: the number in the file @path, or -1. */
 static long long number_in(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -123,7 +123,7 @@ static long long number_in(const char *path)
 	return value;
 }
 
-/* A counter in a file that has one a line. */
+/* Return: a counter in a file that has one counter a line. */
 static unsigned long long counter_in(const char *path, const char *wanted)
 {
 	FILE *f = fopen(path, "r");
@@ -139,7 +139,7 @@ static unsigned long long counter_in(const char *path, const char *wanted)
 	return found;
 }
 
-/* A counter of NDP's. */
+/* Return: one of NDP's counters. */
 static unsigned long long counter(const char *wanted)
 {
 	return counter_in(STAT_FILE, wanted);
@@ -152,7 +152,7 @@ static unsigned int ndp_port(void)
 
 /* The module */
 
-/* The first word of @f, which is closed by @end; empty if there is none. */
+/* Read the first word of @f and close it by @end; empty if there is none. */
 static void word_of(FILE *f, int (*end)(FILE *f), char word[64])
 {
 	*word = '\0';
@@ -163,8 +163,8 @@ static void word_of(FILE *f, int (*end)(FILE *f), char word[64])
 }
 
 /*
- * Is what runs what is installed?  An installation leaves alone what is loaded.  Builds of the
- * same version are told apart as well, by the sum of their sources, in which versions are not.
+ * Is the loaded module the installed one?  An installation does not replace a loaded module.
+ * Builds of the same version differ by the checksum of their sources, which exclude the version.
  */
 static void check_loaded(void)
 {
@@ -228,11 +228,11 @@ static bool ethtool(const char *dev, void *command)
 	return !ioctl(control_fd, SIOCETHTOOL, &request);
 }
 
-/* What means nothing to a shell, and a device's name as one word of it. */
+/* Characters without meaning to a shell, and length of a device's name quoted for it. */
 #define PLAIN	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 #define WORD	(2 * IF_NAMESIZE)
 
-/* What the doctor advises is pasted by root, and somebody else may have named the device. */
+/* Quote a device's name: root may paste the advice, and another user may have chosen the name. */
 static const char *shell_word(const char *dev, char word[WORD])
 {
 	char *to = word;
@@ -244,7 +244,7 @@ static const char *shell_word(const char *dev, char word[WORD])
 	return word;
 }
 
-/* How packets of UDP are spread over the receive queues of a device. */
+/* How are UDP packets spread over the receive queues of a device? */
 static void check_rss(const char *dev)
 {
 	struct ethtool_rxnfc rings = { .cmd = ETHTOOL_GRXRINGS };
@@ -276,8 +276,8 @@ static void check_rss(const char *dev)
 }
 
 /*
- * How fast pulls go: by the device's speed, if it tells one.
- * @unknown: what it is if it tells none
+ * Check the pace of pulls, which is the device's speed if it reports one.
+ * @unknown: verdict if it reports none
  */
 static void check_speed(const char *dev, enum verdict unknown)
 {
@@ -300,7 +300,7 @@ static void check_speed(const char *dev, enum verdict unknown)
 		    dev, ASSUMED_SPEED);
 }
 
-/* What a qdisc at a host's port does to NDP, by its kind; the last is any other. */
+/* Effects of a host's qdisc on NDP, by kind; the last entry is for any other kind. */
 struct effect {
 	const char	*kind;
 	enum verdict	verdict;
@@ -332,7 +332,7 @@ static const struct effect effects[] = {
 	{ "", NOTE, false, "is not known here" },
 };
 
-/* A device's root qdisc; its children, if they are the queues of the card; and the worst of all. */
+/* A device's root qdisc; its children, if they are the card's queues; and the worst of all. */
 struct qdiscs {
 	int			ifindex;
 	__u32			handle;
@@ -374,9 +374,9 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 }
 
 /*
- * All objects of one kind, each to @cb by @talk: netlink_dump(), or netlink_talk() for what is
- * too much to be kept.
- * Return: could they be asked for?
+ * Dump all objects of one kind, each to @cb, by @talk: netlink_dump(), or netlink_talk() for dumps
+ * that are too large to be kept.
+ * Return: whether the dump succeeded.
  */
 static bool dump_all(typeof(netlink_talk) *talk, int protocol, __u16 type, size_t header,
 		     mnl_cb_t cb, void *data)
@@ -396,7 +396,7 @@ static bool dump_all(typeof(netlink_talk) *talk, int protocol, __u16 type, size_
 	return ok;
 }
 
-/* The commands that put ndp at the place of the root, or of each child of mq. */
+/* Compose the commands that replace the root qdisc, or each child of mq, by ndp. */
 static void place_ndp(const char *dev, const struct qdiscs *q, char *mend, size_t size)
 {
 	unsigned int major = TC_H_MAJ(q->handle) >> 16, n;
@@ -407,7 +407,7 @@ static void place_ndp(const char *dev, const struct qdiscs *q, char *mend, size_
 		snprintf(mend, size, "%s root ndp mode host", replace);
 		return;
 	}
-	/* What the kernel gave has no number, by which its children could be named. */
+	/* mq as installed by the kernel has handle 0, by which its children cannot be named. */
 	n = major ? 0 : snprintf(mend, size, "%s root handle 1: mq\n", replace);
 	snprintf(mend + n, size - n,
 		 "for q in $(seq %u); do %s parent %x:$(printf %%x $q) ndp mode host; done",
@@ -463,7 +463,7 @@ static bool is_ip(const struct ifaddrs *a)
 			       a->ifa_addr->sa_family == AF_INET6);
 }
 
-/* All devices that are up and have an address, loopback left out. */
+/* Check all devices that are up and have an address, except loopback. */
 static void check_devices(void)
 {
 	struct ifaddrs *all, *a, *b;
@@ -478,11 +478,11 @@ static void check_devices(void)
 	for (a = all; a; a = a->ifa_next) {
 		if (!is_ip(a) || !(a->ifa_flags & IFF_UP) || a->ifa_flags & IFF_LOOPBACK)
 			continue;
-		/* Once, at its first address. */
+		/* Check each device once, at its first address. */
 		for (b = all; b != a; b = b->ifa_next)
 			if (is_ip(b) && !strcmp(a->ifa_name, b->ifa_name))
 				break;
-		/* Tunnels have no speed, and NDP may not be meant to go there. */
+		/* Tunnels have no speed, and may not be meant for NDP. */
 		if (a == b)
 			check_device(a->ifa_name, NOTE);
 	}
@@ -504,8 +504,8 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 }
 
 /*
- * Routes with several next hops spread packets by what the kernel hashes: by addresses (0, and 2,
- * for NDP is no tunnel of IP), ports as well (1), or fields of the operator's choice (3).
+ * Routes with several next hops spread packets by a hash of addresses (policy 0, and 2, for NDP is
+ * no IP tunnel), of ports as well (1), or of fields chosen by the operator (3).
  */
 static void check_ecmp(void)
 {
@@ -548,7 +548,7 @@ static void check_ecmp(void)
 
 /* Netfilter */
 
-/* Where an entry's packets go. */
+/* Destination of a conntrack entry */
 struct target {
 	unsigned int protocol, port;
 };
@@ -571,7 +571,7 @@ static int on_tracked_tuple(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* Conntrack's entries to NDP's port. */
+/* Count of conntrack entries to NDP's port */
 struct tracked {
 	unsigned int port, n;
 };
@@ -594,7 +594,7 @@ static void check_conntrack(void)
 	struct tracked t = { .port = ndp_port() };
 	char mend[512];
 
-	/* Asking would load it. */
+	/* A request would load conntrack. */
 	if (access("/proc/sys/net/netfilter/nf_conntrack_max", F_OK)) {
 		say("conntrack", GOOD, NULL, "connections are not tracked here");
 		return;
@@ -609,7 +609,7 @@ static void check_conntrack(void)
 		say("conntrack", GOOD, NULL, "no packets to UDP port %u are tracked", t.port);
 		return;
 	}
-	/* What is not tracked any more must be let in before, or this host is cut off. */
+	/* Untracked packets must be accepted first, or this host is cut off. */
 	snprintf(mend, sizeof(mend),
 		 "nft insert rule inet filter input udp dport %u accept\n"
 		 "nft add table inet ndp\n"
@@ -625,7 +625,7 @@ static void check_conntrack(void)
 
 /* Counters */
 
-/* @wanted of @kind, in a file of pairs of lines: names, and values. */
+/* Return: value @wanted of @kind, in a file of pairs of lines: names, and values. */
 static unsigned long long in_pairs(const char *path, const char *kind, const char *wanted)
 {
 	static const char blanks[] = "\n ";
@@ -650,14 +650,14 @@ static unsigned long long in_pairs(const char *path, const char *kind, const cha
 	return found;
 }
 
-/* Packets whose length was not what their IP header says. */
+/* Return: packets shorter than the length in their IP header. */
 static unsigned long long truncated(void)
 {
 	return in_pairs("/proc/net/netstat", "IpExt:", "InTruncatedPkts") +
 	       counter_in("/proc/net/snmp6", "Ip6InTruncatedPkts");
 }
 
-/* Packets that UDP has dropped and not for want of room or for their checksum. */
+/* Return: packets that UDP has dropped, except for want of buffer and for bad checksums. */
 static unsigned long long wrong_udp(void)
 {
 	static const char *const others[] = { "RcvbufErrors", "InCsumErrors", "MemErrors" };
@@ -675,7 +675,7 @@ static unsigned long long wrong_udp(void)
 	return n > known ? n - known : 0;
 }
 
-/* Is @n a part in a thousand of @all, or more? */
+/* Is @n at least a thousandth of @all? */
 static bool is_much(unsigned long long n, unsigned long long all)
 {
 	return n && 1000 * n >= all;
@@ -688,7 +688,7 @@ static void check_trimming(void)
 	unsigned long long lost = counter("Timeouts") + counter("LostByOrder");
 	unsigned long long late = counter("SpuriousTimeouts") + counter("SpuriousByOrder");
 
-	/* A machine that stood still takes for lost what had come. */
+	/* A machine that was stalled declares packets lost that had arrived. */
 	lost = lost > late ? lost - late : 0;
 	if (!trimmed && sent < FEW_PACKETS && came < FEW_PACKETS)
 		say("trimming", NOTE, NULL, "hardly anything was transferred yet");
@@ -747,7 +747,7 @@ static void check_counters(void)
 		    "%llu packets were sent again though they had come (SpuriousTimeouts)", n);
 }
 
-/* The way to a host */
+/* The path to a host */
 
 static long long now_us(void)
 {
@@ -757,13 +757,13 @@ static long long now_us(void)
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* How often it is looked whether a packet was acknowledged, us. */
+/* Interval of checks whether a packet was acknowledged, us. */
 #define LOOK_US		100
 
 /*
- * Open a connection by one packet, @large: as large as the path's MTU, or of one byte, and
- * wait for what becomes of it.
- * Return: 0: it was accepted; ECONNREFUSED and others; ETIMEDOUT: nothing came for @ms.
+ * Open a connection by one packet, @large: of the path's MTU, else of one byte, and wait for the
+ * result.
+ * Return: 0: it was accepted; ECONNREFUSED and others; ETIMEDOUT: no answer within @ms.
  */
 static int try_opening(const union address *to, bool large, int ms)
 {
@@ -793,7 +793,7 @@ static int try_opening(const union address *to, bool large, int ms)
 	return error;
 }
 
-/* Address, MTU and device of the way to a host. */
+/* Address, MTU and device of the path to a host */
 struct way {
 	union address	to, from;
 	char		text[ADDRESS_TEXT];
@@ -825,7 +825,9 @@ static int on_way(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_STOP;
 }
 
-/* The device that packets leave by; their source may be an address of another, as lo. */
+/*
+ * Find the device that packets leave by; their source may be an address of another device, as lo.
+ */
 static void find_device(struct way *way)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
@@ -872,7 +874,7 @@ static bool check_route(struct way *way)
 	return true;
 }
 
-/* Does AF_NDP answer there? */
+/* Does AF_NDP answer at the host? */
 static bool check_answer(const struct way *way)
 {
 	unsigned long long resets = counter("RstIn");
@@ -899,21 +901,21 @@ static bool check_answer(const struct way *way)
 	return !error || counter("RstIn") > resets;
 }
 
-/* Do packets get there that are as large as the route's MTU? */
+/* Do packets of the route's MTU arrive? */
 static void check_mtu(const struct way *way)
 {
 	int family = way->to.any.sa_family == AF_INET6 ? 6 : 4, tries = MTU_TRIES, error;
 	unsigned long long resets, holes, opens;
 	char mend[80 + 2 * INET6_ADDRSTRLEN];
 
-	/* Late with its data, a connection is opened by an empty packet, which gets there. */
+	/* If data is late, an empty packet opens the connection, which is no test of the MTU. */
 	do {
 		resets = counter("RstIn");
 		holes = counter("MtuHole");
 		opens = counter("OpenOut");
 		error = try_opening(&way->to, true, WAIT_LARGE);
 	} while (counter("OpenOut") > opens && --tries);
-	/* For this host alone: the device's would be all peers'. */
+	/* A route's MTU is for this host alone; the device's would affect all peers. */
 	snprintf(mend, sizeof(mend),
 		 "ip -%d route show to match %s\nip -%d route replace %s ... mtu N", family,
 		 way->number, family, way->number);
@@ -929,7 +931,7 @@ static void check_mtu(const struct way *way)
 		say("mtu", GOOD, NULL, "packets of %d bytes reach %s", way->mtu, way->text);
 }
 
-/* Paths to a host, and those that are left out. */
+/* Statistics of the paths to a host, and how many are left out. */
 struct paths {
 	const union address	*to;
 	unsigned int		n, out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ndp monitor: events of AF_NDP in the namespace, a line each, as they happen; enum ndp_event and
- * enum ndp_event_attr of include/uapi/linux/ndp_netlink.h say what they are.
+ * enum ndp_event_attr of include/uapi/linux/ndp_netlink.h define them.
  */
 #include <err.h>
 #include <errno.h>
@@ -13,10 +13,10 @@
 
 #include "ndp.h"
 
-/* What may wait until it is printed, bytes, where the kernel lets us. */
+/* Receive buffer, bytes, as far as the kernel allows. */
 #define BUFFER	(4 << 20)
 
-/* Events, as they are printed and as they are asked for. */
+/* Names of events as printed, and as given on the command line. */
 static const struct {
 	const char	*name, *wanted;
 } events[NDP_EVENT_MAX + 1] = {
@@ -37,7 +37,7 @@ struct event {
 };
 
 struct watching {
-	char	**names;	/* that are wanted; none: all */
+	char	**names;	/* names of the wanted events; none: all */
 	bool	times;
 	__u16	family;		/* generic netlink's number of AF_NDP */
 };
@@ -120,7 +120,7 @@ static void read_event(const struct nlmsghdr *nlh, struct event *e)
 	}
 }
 
-/* The line begins: when, and what. */
+/* Begin a line: time and event. */
 static void print_begin(const struct watching *w, const char *event)
 {
 	struct timespec now;
@@ -141,7 +141,7 @@ static void print_begin(const struct watching *w, const char *event)
 	fputs(event, stdout);
 }
 
-/* The line ends, and whoever reads it has it at once. */
+/* End a line, and flush it to the reader. */
 static void print_end(void)
 {
 	puts(json ? "}" : "");
@@ -149,7 +149,7 @@ static void print_end(void)
 		errx(EXIT_FAILURE, "cannot write: %m");
 }
 
-/* @n: how many, by the kernel's count; 0: not known, as they were more than we read */
+/* @n: events lost, by the kernel's count; 0: unknown, the socket's buffer overflowed */
 static void print_lost(const struct watching *w, __u32 n)
 {
 	print_begin(w, "lost");
@@ -187,7 +187,7 @@ static void print_event_json(const struct event *e)
 		printf(",\"packets\":%u", e->packets);
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT of IPv6; of paths the address alone. */
+/* Print ADDRESS:PORT, [ADDRESS]:PORT of IPv6; of paths the address alone. */
 static void print_end_of(const struct event *e, const union address *a)
 {
 	char text[ADDRESS_TEXT];
@@ -220,7 +220,7 @@ static void print_event(const struct event *e)
 		printf(" packets %u", e->packets);
 }
 
-/* With its module a family goes from its groups, and no event would come any more. */
+/* When its module is unloaded the family and its groups end, and no more events arrive. */
 static void on_control(const struct nlmsghdr *nlh, __u16 family)
 {
 	const struct genlmsghdr *gh = mnl_nlmsg_get_payload(nlh);
@@ -276,14 +276,14 @@ static void check_wanted(char **names)
 
 static void join(struct netlink *g)
 {
-	/* The first group is of who comes and goes. */
+	/* Group of the controller, which announces families that come and go. */
 	__u32 control = GENL_ID_CTRL;
 	int size = BUFFER;
 
 	open_ndp(g);
 	if (!g->events)
 		errx(EXIT_FAILURE, "module ndp is older than this program and tells no events");
-	/* The second is for those without privilege, and may give less. */
+	/* The second option is for unprivileged users, and may grant less. */
 	if (setsockopt(mnl_socket_get_fd(g->nl), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(mnl_socket_get_fd(g->nl), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP, &control, sizeof(control)) ||
@@ -294,7 +294,7 @@ static void join(struct netlink *g)
 /**
  * do_monitor - ndp monitor [EVENT...]
  * @args: the words behind "monitor"
- * @times: say when
+ * @times: print the time of each event
  */
 void do_monitor(char **args, bool times)
 {

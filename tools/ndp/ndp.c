@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp: configure and watch AF_NDP in the network namespace that one is in.
+ * ndp: configure and watch AF_NDP in the current network namespace.
  *
  *   ndp path add|del|show	paths to a destination, by generic netlink
  *   ndp path live		hosts that connections go to, and the paths there (peer.c)
@@ -13,8 +13,8 @@
  *   ndp monitor		events, as they happen (monitor.c)
  *   ndp doctor			what is wrong here, or on the way to a host (doctor.c)
  *
- * The kernel decides what is allowed and says why not (extended ACK); this
- * program checks only what it must read.  ndp(8) is the manual.
+ * The kernel decides what is allowed and reports why not (extended ACK); this program
+ * checks only what it must parse.  ndp(8) is the manual.
  */
 #include <err.h>
 #include <errno.h>
@@ -31,12 +31,12 @@
 
 #include "ndp.h"
 
-/* What options say to all commands of a batch. */
+/* Options that hold for all commands of a batch */
 bool json;
 static bool zeros;
 static struct options options;
 
-/* In a line of a batch. */
+/* Most words in a line of a batch */
 #define MAX_WORDS	64
 
 static void usage(FILE *to)
@@ -80,7 +80,7 @@ static void usage(FILE *to)
 	      "  mark       routing mark\n", to);
 }
 
-/* @base: 10, or 0 for what C takes as a number */
+/* @base: 10, or 0 for the number formats of C */
 unsigned long parse_number(const char *what, const char *text, int base,
 			   unsigned long max)
 {
@@ -95,7 +95,7 @@ unsigned long parse_number(const char *what, const char *text, int base,
 	return value;
 }
 
-/* A port of NDP's; decimal, as everywhere. */
+/* Parse an NDP port; decimal, as everywhere. */
 unsigned int parse_port(const char *text)
 {
 	unsigned long port = parse_number("port", text, 10, USHRT_MAX);
@@ -111,14 +111,14 @@ void parse_address(const char *what, const char *text, union address *addr)
 		errx(EXIT_USAGE, "%s \"%s\" is not an IP address", what, text);
 }
 
-/* All words are read that have a meaning. */
+/* No words may follow. */
 void no_more(char **args)
 {
 	if (*args)
 		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", *args);
 }
 
-/* [show] [DEVICE].  Return: the device's name, NULL for all. */
+/* Parse [show] [DEVICE].  Return: the device's name, NULL for all. */
 const char *only_device(char **args)
 {
 	if (*args && (!strcmp(*args, "show") || !strcmp(*args, "list")))
@@ -462,7 +462,7 @@ static void do_command(char **args)
 		errx(EXIT_USAGE, "what is \"%s\"? Try \"ndp help\"", *args);
 }
 
-/* Where a batch is, for who must find what was wrong. */
+/* Position in a batch, for error messages. */
 static const char *batch_name;
 static unsigned int batch_line;
 
@@ -539,7 +539,7 @@ int main(int argc, char **argv)
 			options.listening = true;
 			break;
 		case 'n':
-			/* Numbers are all that is printed. */
+			/* Ignored: only numbers are printed. */
 			break;
 		case 'p':
 			options.processes = true;
@@ -574,7 +574,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	/* With JSON it has ip's meaning, too. */
+	/* With JSON, -p has the meaning that it has in ip, too. */
 	if (json && options.processes)
 		print_pretty();
 	if (batch)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of ndp share. */
+/* Declarations common to the parts of ndp. */
 #ifndef NDP_TOOL_H
 #define NDP_TOOL_H
 
@@ -15,7 +15,7 @@
 
 extern bool json;
 
-/* Of ndp socket: all, those that listen, what NDP_INFO says, and whose they are. */
+/* Options of ndp socket: all sockets, listeners, NDP_INFO, and the processes. */
 struct options {
 	bool	all, listening, info, processes;
 };
@@ -24,7 +24,7 @@ struct options {
 struct netlink {
 	struct mnl_socket	*nl;
 	__u16			family;	/* generic netlink's number of AF_NDP */
-	__u32			events;	/* and of its multicast group */
+	__u32			events;	/* number of its multicast group */
 	__u32			seq;
 };
 
@@ -51,13 +51,13 @@ struct path {
 	bool		has_mark;
 };
 
-/* What a dump is shown of, and how far it is. */
+/* State of a dump: which paths are shown, and how many were printed. */
 struct shown {
 	struct path	only;
 	bool		all;
 	unsigned int	n;
-	const char	*tail;	/* of JSON, behind the last */
-	void		(*end)(struct shown *s);	/* what is left to be printed, or NULL */
+	const char	*tail;	/* end of the JSON behind the last entry */
+	void		(*end)(struct shown *s);	/* prints the rest at the end, or NULL */
 };
 
 unsigned long parse_number(const char *what, const char *text, int base, unsigned long max);

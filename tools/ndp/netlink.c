@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink for ndp: a request and its answers, with the kernel's own words where it
- * refuses (extended ACK).  libmnl does the rest.
+ * Netlink for ndp: a request and its answers, with the kernel's error message if it refuses
+ * (extended ACK).  libmnl does the rest.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,13 +18,13 @@
 #define NETLINK_EXT_ACK 11
 #endif
 
-/* The kernel makes a dump's messages as large as whoever reads them takes, up to this. */
+/* The kernel makes a dump's messages as large as the reader's buffer, up to this size. */
 #define DUMP_SIZE	32768
 
-/* How often a dump is begun that changes interrupt. */
+/* Most attempts at a dump that changes interrupt. */
 #define DUMP_TRIES	16
 
-/* What the kernel said when it refused, or nothing. */
+/* Error message of the kernel, or empty. */
 static char said[160];
 
 static const char *nl_message(const struct nlmsghdr *nlh)
@@ -58,20 +58,20 @@ static int on_error(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_ERROR;
 }
 
-/* No longer than this: libmnl handles what lies beyond, NLMSG_DONE. */
+/* No more entries: libmnl handles the other types, as NLMSG_DONE. */
 static mnl_cb_t control_cbs[] = {
 	[NLMSG_ERROR] = on_error,
 };
 
-/* Why the last request failed. */
+/* Return: why the last request failed. */
 const char *netlink_error(void)
 {
 	return *said ? said : strerror(errno);
 }
 
 /*
- * Do messages say that what they tell of has changed meanwhile?  libmnl would stop there, and
- * have the rest be taken for the next answer.
+ * Do messages carry the flag that the dumped objects changed meanwhile?  libmnl would stop
+ * there, and the rest would be taken for the next answer.  The flag is cleared.
  */
 static bool take_interrupted(void *buf, int len)
 {
@@ -86,8 +86,8 @@ static bool take_interrupted(void *buf, int len)
 }
 
 /*
- * Send and handle all answers.  Return: 0 or -1 with errno set; EINTR: there was one, but it may
- * lack what came or went meanwhile.
+ * Send a request and handle all answers.  Return: 0 or -1 with errno set; EINTR: answered, but
+ * objects that were added or removed meanwhile may be missing.
  */
 int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
 {
@@ -115,7 +115,7 @@ int netlink_talk(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *dat
 	return interrupted ? -1 : 0;
 }
 
-/* Messages of a dump, one after the other. */
+/* Messages of a dump, stored one after the other. */
 struct kept {
 	char	*bytes;
 	size_t	len, size;
@@ -138,8 +138,8 @@ static int keep(const struct nlmsghdr *nlh, void *data)
 }
 
 /*
- * Send, and handle the answers once all are there and nothing has changed meanwhile, or it did
- * each time.  Return: as netlink_talk(); then @cb was not called.
+ * Send a request, again if a change has interrupted the dump, and handle the answers once all
+ * are there.  Return: as netlink_talk(); on failure @cb was not called.
  */
 int netlink_dump(struct netlink *g, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
 {
@@ -173,7 +173,7 @@ struct nlmsghdr *genl_request(void *buf, __u16 type, __u16 flags, __u8 cmd, __u8
 	return nlh;
 }
 
-/* A multicast group of the family: is it that of events? */
+/* Is a multicast group of the family that of the events? */
 static void read_group(struct netlink *g, const struct nlattr *group)
 {
 	const struct nlattr *attr;
@@ -227,7 +227,10 @@ bool netlink_open(struct netlink *g, int protocol)
 	return true;
 }
 
-/* Asking for the family loads the module.  Return: false, and netlink_error() says why. */
+/*
+ * Requesting the family loads the module.  Return: false if that failed; netlink_error() has the
+ * reason.
+ */
 bool genl_open(struct netlink *g)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];

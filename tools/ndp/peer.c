@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp peer: the hosts that connections go to, a line each; ndp path live: and each of the paths
- * there.  Both are one dump of the kernel's, which has a message for each path.
+ * ndp peer: the hosts that connections go to, one per line; ndp path live: each of the paths to
+ * them.  Both use one dump of the kernel, which has a message for each path.
  */
 #include <net/if.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct live {
 	__u32		acks, nacks, losses, answers_lost, probes, replaced, left_out, control_out;
 };
 
-/* What is shown of all hosts, and of which the last path was. */
+/* State of a dump, and the path that was printed last. */
 struct shown_live {
 	struct shown	all;	/* must be first */
 	struct live	last;
@@ -84,7 +84,7 @@ static bool same_peer(const struct live *a, const struct live *b)
 	       a->uid == b->uid && a->mark == b->mark && a->ifindex == b->ifindex;
 }
 
-/* What tells peers apart, and what is known of one as a whole. */
+/* Print what identifies a peer, and what is known of it as a whole. */
 static void print_peer_json(const struct live *l, const char *sep)
 {
 	char dst[ADDRESS_TEXT], src[ADDRESS_TEXT], dev[IF_NAMESIZE];
@@ -187,12 +187,12 @@ void path_live(char **args)
 	dump(NDP_CMD_PEER_GET, on_live, &s.all);
 }
 
-/* A line a peer */
+/* One line per peer */
 
 /* A peer whose paths are being added up. */
 struct shown_peer {
 	struct shown	all;	/* must be first */
-	struct live	sum;	/* of all its paths */
+	struct live	sum;	/* sum over all its paths */
 	bool		some;	/* sum has a path in it */
 	unsigned int	paths, left_out, control_out;
 };

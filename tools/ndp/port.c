@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp port: all qdiscs of sch_ndp in the namespace, a line each, or with all that tc -s says; in
- * tc's words (tools/iproute2/q_ndp.c).
+ * ndp port: all qdiscs of sch_ndp in the namespace, one per line, or with all that tc -s prints;
+ * in tc's words (tools/iproute2/q_ndp.c).
  */
 #include <err.h>
 #include <errno.h>
@@ -25,13 +25,13 @@ struct port {
 static struct port *ports;
 static size_t n_ports;
 
-/* The numbers of a port: as in JSON, in text, and where they are. */
+/* Counters of a port: name in JSON, name in text, and offset. */
 #define FIELD(type, name, text, brief)	\
 	{ #name, text, offsetof(struct tc_ndp_xstats, name), sizeof(type), brief }
 static const struct field {
 	const char	*key, *text;
 	unsigned int	offset, size;
-	bool		brief;	/* in the one line, too */
+	bool		brief;	/* also shown without -i */
 } data[] = {
 	FIELD(__u64, data_in, " in %llu", false),
 	FIELD(__u64, data_sent, " sent %llu", false),
@@ -87,7 +87,7 @@ static unsigned long long number_of(const struct port *p, const struct field *f)
 	return u32;
 }
 
-/* The kernel's messages */
+/* Parsing of the kernel's messages */
 
 static void read_options(const struct nlattr *options, struct port *p)
 {
@@ -101,7 +101,7 @@ static void read_options(const struct nlattr *options, struct port *p)
 	}
 }
 
-/* A newer kernel may say more, an older one less. */
+/* A newer kernel may report more, an older one less. */
 static void read_xstats(const struct nlattr *attr, struct port *p)
 {
 	size_t len = mnl_attr_get_payload_len(attr);
@@ -128,7 +128,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *unused)
 	if (strcmp(kind, "ndp") || !options)
 		return MNL_CB_OK;
 	read_options(options, &p);
-	/* Twice as large whenever it is full. */
+	/* Double the array whenever it is full. */
 	if (!(n_ports & (n_ports - 1))) {
 		ports = realloc(ports, (n_ports ? 2 * n_ports : 1) * sizeof(*ports));
 		if (!ports)
@@ -156,9 +156,9 @@ static int dump_qdiscs(void)
 	return failed;
 }
 
-/* What is printed */
+/* Output */
 
-/* As tc has it: ffff:1, without zeros. */
+/* As tc prints it: ffff:1, without zeros. */
 static const char *handle_text(__u32 handle, char text[16])
 {
 	unsigned int minor = TC_H_MIN(handle);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * JSON for people: what is written to standard output as JSON without blanks comes out a value
- * a line, as from ip -j -p.
+ * Pretty-printed JSON: compact JSON written to standard output is printed one value per line,
+ * as by ip -j -p.
  *
- * Standard output becomes a stream whose bytes go through here, so that those who print need
- * not know.
+ * Standard output is replaced by a stream whose bytes are reformatted here, so the rest of the
+ * program is not affected.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -13,15 +13,15 @@
 
 #include "ndp.h"
 
-/* Columns that a level is further in */
+/* Columns of indentation per level */
 #define INDENT	4
 
-/* Where in JSON the next byte stands. */
+/* State of the JSON parser before the next byte. */
 static struct {
 	FILE		*out;
 	unsigned int	depth;
 	bool		in_string, escaped;
-	bool		opened;		/* the last was { or [, which may turn out to be empty */
+	bool		opened;		/* last byte was { or [, which may turn out to be empty */
 } pretty;
 
 static void new_line(void)
@@ -67,12 +67,12 @@ static ssize_t write_pretty(void *cookie, const char *bytes, size_t size)
 		else
 			write_byte(bytes[i]);
 	}
-	/* Of a stream like this 0 is an error. */
+	/* For such a stream 0 reports an error. */
 	return fflush(pretty.out) || ferror(pretty.out) ? 0 : (ssize_t)size;
 }
 
 /**
- * print_pretty - from now on JSON comes out a value a line
+ * print_pretty - from now on print JSON one value per line
  */
 void print_pretty(void)
 {

@@ -2,8 +2,8 @@
 /*
  * ndp socket: the AF_NDP sockets of the namespace, as ss(8) shows TCP's; by sock_diag.
  *
- * Filters are looked at here, but for states, by which the kernel chooses.  Whose process a
- * socket is, is found by its inode among the open files of /proc, as ss does.
+ * Filters are applied here, except states, by which the kernel selects.  The process of a socket is
+ * found by the socket's inode among the open files of /proc, as ss does.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -27,7 +27,7 @@ static const char *const states[] = {
 	[NDP_ST_ESTABLISHED] = "estab", [NDP_ST_CLOSING] = "closing",
 };
 
-/* What is asked for; what is not set fits all. */
+/* Filter of sockets; members that are not set match all. */
 struct filter {
 	unsigned int	states;
 	union address	src, dst;
@@ -35,7 +35,7 @@ struct filter {
 	unsigned int	sport, dport;
 };
 
-/* A socket as the kernel tells of it. */
+/* A socket as the kernel reports it. */
 struct found {
 	struct ndp_diag_msg	m;
 	struct ndp_info		info;
@@ -43,7 +43,7 @@ struct found {
 	__u32			mark;
 };
 
-/* What is printed, how many were, and their cookies, a tree. */
+/* State of the listing: filter, options, sockets printed, and their cookies as a tree. */
 struct listing {
 	const struct filter	*filter;
 	const struct options	*o;
@@ -65,7 +65,7 @@ static size_t n_holders;
 
 static void hold(unsigned long inode, int pid, int fd, const char *comm)
 {
-	/* Twice as large whenever it is full. */
+	/* Double the array whenever it is full. */
 	if (!(n_holders & (n_holders - 1))) {
 		holders = realloc(holders, (n_holders ? 2 * n_holders : 1) * sizeof(*holders));
 		if (!holders)
@@ -100,7 +100,7 @@ static void find_files(int pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
-	/* It has ended, or is another user's. */
+	/* The process has ended, or belongs to another user. */
 	if (!dir)
 		return;
 	while ((e = readdir(dir))) {
@@ -169,14 +169,14 @@ static void print_holders(unsigned long inode)
 		putchar(')');
 }
 
-/* What is shown of a socket */
+/* Output of a socket */
 
 static void get_end(const struct found *f, bool peer, union address *a)
 {
 	const __u8 *bytes = peer ? f->m.dst : f->m.src;
 
 	address_from(a, bytes, f->m.family == AF_INET6 ? 16 : 4);
-	/* Of such an address nothing is known without the device. */
+	/* A link-local address has no meaning without the device. */
 	if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr))
 		a->in6.sin6_scope_id = f->m.ifindex;
 	address_set_port(a, ntohs(peer ? f->m.dport : f->m.sport));
@@ -185,7 +185,7 @@ static void get_end(const struct found *f, bool peer, union address *a)
 /* Columns of the text that an address and a port take */
 #define END_WIDTH	24
 
-/* ADDRESS:PORT, [ADDRESS]:PORT of IPv6; * for none. */
+/* Print ADDRESS:PORT, [ADDRESS]:PORT of IPv6; * for none. */
 static void print_end(const union address *a)
 {
 	static const __u8 none[16];
@@ -206,7 +206,7 @@ static void print_end(const union address *a)
 	print_text(text);
 }
 
-/* Numbers of struct ndp_info, by the names that are printed; those that are 0 are left out. */
+/* Members of struct ndp_info, by the names that are printed; those that are 0 are omitted. */
 #define INFO(type, name)	{ #name, offsetof(struct ndp_info, name), sizeof(type) }
 static const struct {
 	const char	*name;
@@ -255,7 +255,7 @@ static const char *const timers[] = {
 	[NDP_TIMER_TRANSPORT] = "transport", [NDP_TIMER_CHALLENGE] = "challenge",
 };
 
-/* What is due next; a newer kernel may have others. */
+/* Print the timer that expires next; a newer kernel may have others. */
 static void print_timer(const struct ndp_info *info)
 {
 	const char *timer = info->timer < N(timers) ? timers[info->timer] : "other";
@@ -267,7 +267,7 @@ static void print_timer(const struct ndp_info *info)
 		printf(" timer:(%s,%uus,%u)", timer, info->timer_us, info->backoff);
 }
 
-/* Who has opened the connection.  One that listens has none. */
+/* Which end opened the connection?  A listener has none. */
 static const char *role_of(const struct found *f)
 {
 	if (f->m.state == NDP_ST_LISTEN)
@@ -280,7 +280,7 @@ static void print_info(const struct found *f)
 	unsigned long long value;
 	unsigned int i;
 
-	/* As text: programs take a number for floating point, which has not as many bits. */
+	/* As a string: many JSON parsers read numbers as floating point, which has too few bits. */
 	if (json)
 		printf(",\"conn_id\":\"%llu\"", (unsigned long long)f->info.conn_id);
 	else
@@ -355,7 +355,7 @@ static void print_socket(const struct found *f, const struct listing *l)
 	putchar('\n');
 }
 
-/* By its address, and by its device if one is asked for. */
+/* Match the address, and the device if one is wanted. */
 static bool fits_end(const union address *end, const union address *wanted)
 {
 	return address_same(end, wanted) &&
@@ -381,8 +381,8 @@ static int by_cookie(const void *a, const void *b)
 }
 
 /*
- * Was it printed already?  While the kernel's table changes its size a dump begins anew, and
- * tells of all sockets again.
+ * Was the socket printed already?  When the kernel's table is resized a dump starts over, and
+ * reports all sockets again.
  */
 static bool is_again(const struct found *f, struct listing *l)
 {
@@ -400,7 +400,7 @@ static bool is_again(const struct found *f, struct listing *l)
 	return true;
 }
 
-/* An attribute may be shorter or longer than what this was built with. */
+/* An attribute may be shorter or longer than in the header this was built with. */
 static void copy_attribute(const struct nlattr *attr, void *to, size_t size)
 {
 	size_t len = mnl_attr_get_payload_len(attr);
@@ -458,7 +458,7 @@ static unsigned int parse_state(const char *text)
 	     text);
 }
 
-/* An address of IPv4 that is written as one of IPv6 is shown as what it is. */
+/* Parse an address; an IPv4-mapped one is shown by the kernel as IPv4. */
 static void parse_end(const char *what, const char *text, union address *a)
 {
 	union address parsed;
@@ -512,7 +512,7 @@ void do_socket(char **args, const struct options *o)
 	struct netlink g;
 
 	parse_filter(args, &filter, o);
-	/* A module that is not there yet has none, but may be loaded for the next one. */
+	/* If the module is not loaded there are no sockets, but the request may load it. */
 	if (!netlink_open(&g, NETLINK_SOCK_DIAG))
 		err(EXIT_FAILURE, "sock_diag");
 	if (o->processes)
@@ -529,7 +529,7 @@ void do_socket(char **args, const struct options *o)
 	if (netlink_talk(&g, nlh, on_socket, &l))
 		errx(EXIT_FAILURE, "%s", errno == ENOENT ? "module ndp is not loaded" :
 		     netlink_error());
-	/* The first socket has opened the list, so that nothing was printed of what was refused. */
+	/* The list begins with the first socket, so nothing was printed if the dump was refused. */
 	if (json)
 		puts(l.n ? "]" : "[]");
 	mnl_socket_close(g.nl);

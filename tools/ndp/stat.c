@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ndp stat: the namespace's counters, from /proc/net/ndp_stat; with an interval, what they have
- * grown by.
+ * ndp stat: the namespace's counters, from /proc/net/ndp_stat; with an interval, their
+ * increase.
  */
 #include <err.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ struct counter {
 	long long	value;
 };
 
-/* All of them at a time. */
+/* All counters at one time */
 struct sample {
 	struct counter	counter[COUNTERS];
 	unsigned int	n;
@@ -54,7 +54,7 @@ static bool wanted(char **names, const char *name)
 	return false;
 }
 
-/* What was asked for by name is shown whatever it is; none of a list may be misspelt alone. */
+/* End if none of the names is a counter's. */
 static void check_names(char **names, const struct sample *s)
 {
 	unsigned int i;
@@ -70,7 +70,7 @@ static void check_names(char **names, const struct sample *s)
 /**
  * do_stat - ndp stat [NAME...]
  * @names: the words behind "stat"
- * @zeros: counters that are 0, too
+ * @zeros: print counters that are 0, too
  */
 void do_stat(char **names, bool zeros)
 {
@@ -95,7 +95,7 @@ void do_stat(char **names, bool zeros)
 		puts("}");
 }
 
-/* Of what is there now, a rate says nothing. */
+/* Is a counter a gauge, which has no rate? */
 static bool is_gauge(const char *name)
 {
 	static const char *const gauges[] = {
@@ -127,7 +127,7 @@ static void print_rate(const struct counter *c, long long change, double seconds
 	putchar('\n');
 }
 
-/* What has changed between two samples, or was asked for by name. */
+/* Print the counters that changed between two samples, or were asked for by name. */
 static void print_rates(char **names, const struct sample *was, const struct sample *is, bool zeros)
 {
 	double seconds = is->at - was->at;
@@ -161,9 +161,9 @@ static void sleep_until(double at)
 /**
  * do_stat_rates - ndp -w SECONDS [-c COUNT] stat [NAME...]
  * @names: the words behind "stat"
- * @zeros: counters that did not change, too
+ * @zeros: print counters that did not change, too
  * @seconds: interval
- * @count: how many, 0: without end
+ * @count: number of intervals, 0: without end
  */
 void do_stat_rates(char **names, bool zeros, double seconds, unsigned long count)
 {
@@ -175,7 +175,7 @@ void do_stat_rates(char **names, bool zeros, double seconds, unsigned long count
 	check_names(names, &samples[0]);
 	next = samples[0].at;
 	for (i = 1; !count || i <= count; i++) {
-		/* The time that it takes to print adds nothing to the intervals. */
+		/* The time of printing does not add to the intervals. */
 		next += seconds;
 		sleep_until(next);
 		take(&samples[i & 1]);

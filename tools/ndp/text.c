@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Text from outside: names of processes and devices are others' to choose, byte by byte, and
- * go to terminals, which obey what controls them, and into JSON, which has quotes and is UTF-8.
+ * Untrusted text: names of processes and devices are chosen byte by byte by others, and are
+ * printed to terminals, which obey control characters, and into JSON, which needs quoting and
+ * UTF-8.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -9,7 +10,10 @@
 
 #include "ndp.h"
 
-/* What @text begins with: a character of UTF-8, or -1 for a byte that is in none; its length. */
+/*
+ * Return: the first character of @text, of UTF-8, or -1 for a byte that is in none; and its
+ * @len.
+ */
 static long first_of(const char *text, unsigned int *len)
 {
 	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -27,7 +31,7 @@ static long first_of(const char *text, unsigned int *len)
 			return -1;
 		c = c << 6 | (s[i] & 0x3f);
 	}
-	/* Longer than it need be, or half of one of UTF-16's pairs, or none of Unicode's. */
+	/* Overlong, or a surrogate, or beyond Unicode. */
 	if (c < least[n] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 		return -1;
 	*len = n;
@@ -40,8 +44,9 @@ static bool is_control(long c)
 }
 
 /**
- * print_text - for a terminal: ? in place of what controls it, and of what is not UTF-8
- * @text: what is printed
+ * print_text - print to a terminal, with ? in place of control characters and of bytes that are
+ * not UTF-8
+ * @text: text to print
  */
 void print_text(const char *text)
 {
@@ -56,8 +61,8 @@ void print_text(const char *text)
 }
 
 /**
- * print_json_string - a string of JSON, with its quotes
- * @text: what is printed; bytes that are not UTF-8 become U+FFFD
+ * print_json_string - print a string of JSON, with its quotes
+ * @text: text to print; bytes that are not UTF-8 become U+FFFD
  */
 void print_json_string(const char *text)
 {
@@ -78,9 +83,9 @@ void print_json_string(const char *text)
 /**
  * device_text - the name of a device
  * @ifindex: its number, or 0
- * @text: has room for IF_NAMESIZE bytes
+ * @text: buffer of IF_NAMESIZE bytes
  *
- * Return: its name, its number where it has none any more, or nothing.
+ * Return: the name, the number if the device is gone, or an empty string.
  */
 const char *device_text(__u32 ifindex, char *text)
 {

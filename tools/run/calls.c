@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libndp_run.so: TCP sockets of a program that knows nothing of NDP become AF_NDP's.
+ * libndp_run.so: makes AF_NDP sockets in place of TCP sockets, in programs without support for
+ * NDP.
  *
- * The loader (LD_PRELOAD) puts these in place of the C library's functions.  Only making a
- * socket changes for all: bind() and connect() look for exceptions, and, where a fallback was
- * asked for, connect() for destinations without NDP and what listens for its socket of TCP
- * (pair.c).  All else goes to the kernel as it is: reading, writing (but for MSG_FASTOPEN),
- * options, and connections that were accepted are not touched.
+ * The loader (LD_PRELOAD) puts these functions in place of the C library's.  For most programs
+ * only the creation of sockets changes: bind() and connect() check for exceptions, and, if a
+ * fallback was asked for, connect() checks for destinations without NDP, and functions that wait
+ * on a listener include its TCP socket (pair.c).  All else goes to the kernel unchanged:
+ * reading, writing (but for MSG_FASTOPEN), options, and accepted connections.
  *
  * Non-goals: programs that do not call the C library (static ones, Go), and io_uring, which
- * tells the kernel of sockets past it.
+ * bypasses it.
  */
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -38,7 +39,7 @@ CALL int socket(int domain, int type, int protocol)
 	return new_ndp(domain, type);
 }
 
-/* The one number that tells: only TCP is what the kernel calls so. */
+/* SO_PROTOCOL alone reveals the socket's kind: report TCP. */
 CALL int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
 	int ret = NEXT(getsockopt)(fd, level, name, value, len);
@@ -81,7 +82,7 @@ CALL int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 	return is_ndp(fd) ? connect_ndp(fd, addr.__sockaddr__, len) : NEXT(connect)(fd, addr, len);
 }
 
-/* A connect() past connect(): programs that cannot have it call that. */
+/* MSG_FASTOPEN connects without connect(): refuse it, and programs call connect(). */
 static bool refused_to_connect_by_sending(int fd, int flags)
 {
 	if (!(flags & MSG_FASTOPEN) || !(settings()->excepts || settings()->fallback_ms) ||
@@ -151,7 +152,7 @@ CALL int close(int fd)
 	return NEXT(close)(fd);
 }
 
-/* What a descriptor is put over is closed, if the call does not fail. */
+/* A descriptor that dup2() or dup3() overwrites is closed, if the call does not fail. */
 static void end_what_is_put_over(int from, int to)
 {
 	if (from != to && fcntl(from, F_GETFD) >= 0)
@@ -192,24 +193,23 @@ CALL int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	return op == EPOLL_CTL_DEL ? 0 : -1;
 }
 
-/* glibc's header says that poll() only writes to what it is given. */
+/* glibc's header declares that poll() only writes to its array. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
 /*
- * A call of poll() with listeners of both kinds: those of TCP stand behind what the program
- * has named.
+ * A call of poll() with paired listeners: their TCP sockets are appended to the program's array.
  */
 struct poll_pairs {
 	struct pollfd	*all;
 	nfds_t		n;
-	nfds_t		*whose;		/* index of the listener of each behind it */
+	nfds_t		*whose;		/* for each appended socket, index of its listener */
 };
 
 static nfds_t count_pairs(const struct pollfd *fds, nfds_t n)
 {
 	nfds_t i, pairs = 0;
 
-	/* An error that is the kernel's to tell */
+	/* An invalid array is left to the kernel, which reports the error. */
 	for (i = 0; fds && any_pair() && i < n; i++)
 		pairs += fds[i].fd >= 0 && pair_of(fds[i].fd) >= 0;
 	return pairs;
@@ -239,7 +239,7 @@ static bool poll_begin(struct poll_pairs *p, const struct pollfd *fds, nfds_t n)
 	return true;
 }
 
-/* What the program is told.  Return: of how many. */
+/* Write the results into the program's array.  Return: number of ready descriptors. */
 static int poll_end(struct poll_pairs *p, struct pollfd *fds, nfds_t n, int ret)
 {
 	int err = errno;
@@ -275,7 +275,7 @@ CALL int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 	return poll_end(&p, fds, n, NEXT(ppoll)(p.all, p.n, timeout, mask));
 }
 
-/* Of programs that were built with checks of their arrays' sizes */
+/* Called by programs built with checks of their arrays' sizes (_FORTIFY_SOURCE) */
 CALL int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size)
 {
 	if (size / sizeof(*fds) < n)
@@ -292,13 +292,13 @@ CALL int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
 }
 
 /*
- * A call of select() with listeners of both kinds works on sets of its own: those of TCP may
- * have numbers beyond the program's sets, which are of any length, and stay as they are if the
- * call fails.
+ * A call of select() with paired listeners works on sets of its own: the TCP sockets may have
+ * numbers beyond the program's sets, which are of any length and stay unchanged if the call
+ * fails.
  */
 struct select_pairs {
 	int		n, end;		/* the program's first argument, and ours */
-	void		*given[3];	/* to read from, to write to, others; may be NULL */
+	void		*given[3];	/* sets to read, to write and of exceptions; may be NULL */
 	unsigned long	*set[3];
 };
 
@@ -309,13 +309,13 @@ static size_t longs(int n)
 	return (n + BITS - 1) / BITS;
 }
 
-/* Not FD_ISSET() and its like, which end the program beyond FD_SETSIZE. */
+/* Is @fd in the set?  FD_ISSET() would abort the program beyond FD_SETSIZE. */
 static bool has_bit(const void *set, int fd)
 {
 	return ((const unsigned long *)set)[fd / BITS] >> fd % BITS & 1;
 }
 
-/* The listener of TCP beside one that the program wants to read from; or -1. */
+/* Return: the TCP socket beside a listener in the read set; or -1. */
 static int twin_in_set(const struct select_pairs *p, int fd)
 {
 	return has_bit(p->given[0], fd) ? pair_of(fd) : -1;
@@ -339,7 +339,7 @@ static bool copy_sets(struct select_pairs *p)
 	return true;
 }
 
-/* As the kernel, which looks at no more than its table of descriptors has: programs may name the
+/* Limit @n to the size of the table of descriptors, as the kernel does: programs may pass the
  * limit of their descriptors, with a set that is shorter.
  */
 static int descriptors_at_most(int n)
@@ -386,7 +386,7 @@ static bool select_begin(struct select_pairs *p, int n, fd_set *readable, fd_set
 	return true;
 }
 
-/* What the program is told.  Return: of how many. */
+/* Write the results into the program's sets.  Return: number of ready descriptors. */
 static int select_end(struct select_pairs *p, int ret)
 {
 	int err = errno, fd, tcp, i;

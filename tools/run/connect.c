@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * connect(): by NDP, or by TCP where that is said, known, or found out here.
+ * connect(): by NDP, or by TCP where the settings, an earlier attempt or this one require it.
  *
- * With a fallback the answer of a destination that is not known to have no NDP is waited for,
- * also by a socket that does not block: for a round trip, or, where there is none, for as long
- * as the user has said, once in REMEMBERED seconds.  Nobody could take the descriptor's place
- * later, when the program waits for it in a way of its own.
+ * With a fallback, connect() waits for the answer of a destination that is not known to be
+ * without NDP, also on a nonblocking socket: for a round trip, or, if there is no answer, for
+ * the user's timeout, once in REMEMBERED seconds.  The socket could not be replaced later, when
+ * the program waits for the descriptor in a way of its own.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,20 +15,20 @@
 #include "connect.h"
 #include "library.h"
 
-/* How long TCP is used at once, in seconds: to who took TCP, and to who was silent, where the
- * end of TCP's connect() in the background is not seen.  A host that is down is silent too, and
- * may have NDP when it is up.
+/* How long TCP is used at once, in seconds: for a destination that accepted TCP, and for one
+ * that did not answer, if the end of TCP's connect() in the background is not seen.  A host
+ * that is down does not answer either, and may have NDP when it is up.
  */
 #define REMEMBERED		600
 #define REMEMBERED_UNSEEN	10
 
-/* What a program called connect() with. */
+/* Arguments of the program's connect() */
 struct call {
 	int			fd;
 	const struct sockaddr	*addr;
 	socklen_t		len;
 	struct destination	to;
-	struct name		name;	/* of the socket before it */
+	struct name		name;	/* of the socket before connect() */
 };
 
 static void decided(const struct call *c, const char *what)
@@ -45,13 +45,13 @@ static int by_tcp(const struct call *c)
 	return NEXT(connect)(c->fd, c->addr, c->len);
 }
 
-/* It had no NDP when it was asked last. */
+/* The destination had no NDP when it was tried last: use TCP. */
 static int by_tcp_again(const struct call *c)
 {
 	int ret = by_tcp(c);
 
 	decided(c, "TCP, remembered");
-	/* Perhaps it has now. */
+	/* If TCP fails, the destination may have NDP now. */
 	if (ret && errno != EINPROGRESS)
 		remember(&c->to, 0);
 	return ret;
@@ -65,7 +65,7 @@ static __s64 now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* The end of a connect() in the background.  Return: 0 or an error; -ETIMEDOUT for silence. */
+/* Wait for a connect() in the background.  Return: 0 or an error; -ETIMEDOUT if unanswered. */
 static int answer(int fd, int patience_ms)
 {
 	__s64 end = now_ms() + patience_ms, left;
@@ -84,7 +84,7 @@ static int answer(int fd, int patience_ms)
 	return -err;
 }
 
-/* Return: 0, or why NDP's does not go. */
+/* Return: 0, or the error of NDP's connect(). */
 static int try_ndp(const struct call *c, int flags)
 {
 	int err = 0;
@@ -96,7 +96,7 @@ static int try_ndp(const struct call *c, int flags)
 	return err;
 }
 
-/* Might TCP go where NDP does not?  Other errors are the program's own. */
+/* Might TCP succeed where NDP failed?  Other errors are returned to the program. */
 static bool is_the_way(int err)
 {
 	switch (-err) {
@@ -121,7 +121,7 @@ static int with_fallback(const struct call *c)
 		decided(c, "NDP");
 		if (!(flags & O_NONBLOCK))
 			return 0;
-		/* As TCP says of a peer, however near: it can be written to already. */
+		/* As TCP returns even for a near peer; the socket is writable already. */
 		errno = EINPROGRESS;
 		return -1;
 	}
@@ -132,7 +132,7 @@ static int with_fallback(const struct call *c)
 	ret = by_tcp(c);
 	decided(c, err == -ETIMEDOUT ? "TCP, for it is silent" :
 		   err == -ECONNREFUSED ? "TCP, for it refuses NDP" : "TCP, for it has no NDP");
-	/* Who refuses both may have both when it is asked next. */
+	/* A destination that refuses both may have both at the next attempt. */
 	if (!ret)
 		remember(&c->to, REMEMBERED);
 	else if (err == -ETIMEDOUT && errno == EINPROGRESS)
@@ -141,7 +141,7 @@ static int with_fallback(const struct call *c)
 }
 
 /**
- * connect_ndp - connect() of a socket of NDP
+ * connect_ndp - connect() of an NDP socket
  * @fd:		socket
  * @addr:	as for connect()
  * @len:	as for connect()
@@ -152,7 +152,7 @@ int connect_ndp(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct call c = { .fd = fd, .addr = addr, .len = len };
 
-	/* AF_UNSPEC, or the question how far it is */
+	/* AF_UNSPEC, or a repeated connect(), which asks for the state */
 	if (!destination_of(addr, len, &c.to) || !is_unused(fd))
 		return NEXT(connect)(fd, addr, len);
 	name_of(fd, &c.name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* connect() of sockets of NDP */
+/* connect() of NDP sockets */
 #ifndef NDP_RUN_CONNECT_H
 #define NDP_RUN_CONNECT_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets of NDP in place of TCP's, and TCP's again where a destination has no NDP.
+ * NDP sockets in place of TCP sockets, and replacement by TCP sockets where a destination has
+ * no NDP.
  *
- * Whether a descriptor is NDP's the kernel is asked: nothing is kept here that dup(), fork(),
- * exec() or descriptors that are passed on could make wrong.
+ * Whether a descriptor is an NDP socket is asked of the kernel: no state is kept here that
+ * dup(), fork(), exec() or passing of descriptors could invalidate.
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -17,13 +18,13 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 
-/* A lack of descriptors or memory is no reason to use TCP, which would fail by it as well. */
+/* A shortage of descriptors or memory is no reason to use TCP, which would fail as well. */
 static bool is_shortage(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
 }
 
-/* What made the caller give up is what the program shall hear. */
+/* The program is to get the error that made the caller close the descriptor. */
 void close_keeping_errno(int fd)
 {
 	int err = errno;
@@ -32,7 +33,7 @@ void close_keeping_errno(int fd)
 	errno = err;
 }
 
-/* One that is not there leaves the namespace's, and one line says so. */
+/* If there is no such transport the namespace's is used, and one line reports it. */
 static void set_transport(int fd)
 {
 	const char *name = settings()->transport;
@@ -50,7 +51,7 @@ static void set_transport(int fd)
  * @domain:	AF_INET or AF_INET6
  * @type:	SOCK_STREAM, with flags
  *
- * Return: the socket, or one of TCP if there is no NDP; or -1 with errno.
+ * Return: the socket, or a TCP socket if there is no NDP; or -1 with errno.
  */
 int new_ndp(int domain, int type)
 {
@@ -66,7 +67,7 @@ int new_ndp(int domain, int type)
 		return fd;
 	}
 	set_transport(fd);
-	/* Programs expect a connect() that is refused to fail. */
+	/* Programs expect connect() to fail if it is refused. */
 	if (!settings()->zero_rtt)
 		setsockopt(fd, SOL_NDP, NDP_SYNC_CONNECT, &on, sizeof(on));
 	return fd;
@@ -82,7 +83,7 @@ bool is_ndp(int fd)
 	return yes;
 }
 
-/* Of a socket of NDP: has it no connection yet, nor listens? */
+/* Is an NDP socket neither connected nor a listener? */
 bool is_unused(int fd)
 {
 	struct ndp_info info;
@@ -92,7 +93,7 @@ bool is_unused(int fd)
 	       info.state == NDP_ST_CLOSE;
 }
 
-/* Return: false for an address that is none of IPv4 or IPv6. */
+/* Return: false for an address of another family than IPv4 and IPv6. */
 bool destination_of(const struct sockaddr *addr, socklen_t len, struct destination *d)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
@@ -115,7 +116,7 @@ bool destination_of(const struct sockaddr *addr, socklen_t len, struct destinati
 	return true;
 }
 
-/* A number that no other socket of this machine has; 0 if it is no socket. */
+/* Return: a number that no other socket of this machine has; 0 if @fd is no socket. */
 __u64 cookie_of(int fd)
 {
 	__u64 cookie;
@@ -146,7 +147,7 @@ static bool is_bound(const struct name *name)
 			   memcmp(&d.addr, &any4, sizeof(any4))));
 }
 
-/* What a program sets before it connects or listens, and TCP has as well. */
+/* Options that a program sets before it connects or listens, and that TCP has as well */
 static const struct option {
 	int	level, name;
 } options[] = {
@@ -174,8 +175,8 @@ static const struct option {
 	{ SOL_SOCKET, SO_PRIORITY },
 };
 
-/* The program has set what differs from a new socket's: buffers, say, that nobody
- * asked for would keep TCP from tuning its own.
+/* Copy an option if the program has changed it, that is, if it differs from a new socket's:
+ * buffer sizes that were not set would keep TCP from tuning its own.
  */
 static void copy_option(const struct option *o, int from, int fresh, int to)
 {
@@ -186,7 +187,7 @@ static void copy_option(const struct option *o, int from, int fresh, int to)
 	    NEXT(getsockopt)(fresh, o->level, o->name, initial, &initial_len) ||
 	    (len == initial_len && !memcmp(value, initial, len)))
 		return;
-	/* It tells twice what was asked for. */
+	/* getsockopt() returns twice the size that was set. */
 	if (o->level == SOL_SOCKET && (o->name == SO_SNDBUF || o->name == SO_RCVBUF))
 		*(int *)value /= 2;
 	setsockopt(to, o->level, o->name, value, len);
@@ -208,10 +209,10 @@ static void copy_options(int domain, int from, int to)
 }
 
 /**
- * new_tcp_like - a socket of TCP with the options of one of NDP
- * @fd:		that one
- * @name:	its name before it was connected, which the new one gets if it is bound
- * @flags:	for the type
+ * new_tcp_like - make a TCP socket with the options of an NDP socket
+ * @fd:		NDP socket
+ * @name:	name of @fd before it was connected, which the new socket gets if @fd is bound
+ * @flags:	flags for the socket type
  *
  * Return: the socket, or -1 with errno.
  */
@@ -233,7 +234,7 @@ int new_tcp_like(int fd, const struct name *name, int flags)
 }
 
 /**
- * become_tcp - the descriptor of a socket of NDP is from now on one of TCP
+ * become_tcp - replace the NDP socket of a descriptor by a TCP socket
  * @fd:		descriptor
  * @name:	as for new_tcp_like()
  *
@@ -241,7 +242,7 @@ int new_tcp_like(int fd, const struct name *name, int flags)
  */
 int become_tcp(int fd, const struct name *name)
 {
-	/* No peer that wakes up late shall see it opened and closed. */
+	/* Reset: a peer that comes up late must not see the socket opened and closed. */
 	static const struct linger reset = { .l_onoff = 1 };
 	__u64 cookie = cookie_of(fd);
 	int tcp, done;

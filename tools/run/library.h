@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of libndp_run.so have in common. */
+/* Declarations common to the parts of libndp_run.so. */
 #ifndef NDP_RUN_LIBRARY_H
 #define NDP_RUN_LIBRARY_H
 
@@ -14,23 +14,23 @@
 
 #include "settings.h"
 
-/* Functions of the C library that those of ours hide from the program.  Addresses are looked
- * up when the library is loaded: dlsym() has locks, which a child of a program with threads, or
- * a signal's handler, may find taken for ever.
+/* Functions of the C library that ours replace for the program.  Their addresses are looked up
+ * when the library is loaded: dlsym() takes locks, which may be held permanently in a forked
+ * child of a multithreaded program, or in a signal handler.
  */
 extern struct next_functions {
 	void	*socket, *getsockopt, *bind, *connect, *listen, *accept4, *close, *dup2, *dup3,
 		*close_range, *epoll_ctl, *poll, *ppoll, *select, *pselect, *sendto, *sendmsg;
 } next_functions;
 
-/* start.c: the address in @place, which is looked up if a constructor of another library calls
- * before ours has run.
+/* start.c: returns the address in @place, which is looked up now if a constructor of another
+ * library calls before ours has run.
  */
 void *next_function(void **place, const char *name);
 
 #define NEXT(name)	((typeof(name) *)next_function(&next_functions.name, #name))
 
-/* Names of sockets, IPv4's or IPv6's. */
+/* Name of a socket, of IPv4 or IPv6 */
 struct name {
 	struct sockaddr_storage	addr;
 	socklen_t		len;
@@ -38,13 +38,13 @@ struct name {
 
 #define DESTINATION_TEXT	(INET6_ADDRSTRLEN + 8)
 
-/* start.c: settings, and words to the user */
+/* start.c: settings, and messages to the user */
 const struct settings *settings(void);
 void say(const char *format, ...);
 void warn_once(const char *text);
 const char *destination_text(const struct destination *d, char text[DESTINATION_TEXT]);
 
-/* convert.c: sockets of NDP, and from NDP to TCP */
+/* convert.c: NDP sockets, and their conversion to TCP */
 void close_keeping_errno(int fd);
 int new_ndp(int domain, int type);
 bool is_ndp(int fd);
@@ -59,7 +59,7 @@ int become_tcp(int fd, const struct name *name);
 bool remembered(const struct destination *d);
 void remember(const struct destination *d, __u32 seconds);
 
-/* pair.c: listeners that take both */
+/* pair.c: listeners that accept both NDP and TCP */
 void pair_start(void);
 int pair_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int pair_listen(int fd, int backlog);
@@ -69,7 +69,7 @@ void pair_end_range(unsigned int first, unsigned int last);
 int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags);
 bool any_pair(void);
 
-/* watch.c: in which epoll an unconnected socket is */
+/* watch.c: the epoll instance that an unconnected socket was added to */
 void watch_start(void);
 void watch_note(int epoll, int op, int fd, const struct epoll_event *event);
 void watch_move(int fd, __u64 cookie);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Destinations (address, port, network namespace) that have shown that they have no NDP: for
- * some time (connect.c) TCP is used at once.  All programs of a user share what they have
- * learnt, by a file in memory; where there can be none, a process shares it with those that it
- * forks.
+ * Destinations (address, port, network namespace) that were found to have no NDP: for some time
+ * (connect.c) TCP is used at once.  All programs of a user share these by a file in memory;
+ * where there can be none, a process shares them with its forked children.
  *
- * Each destination has one place in a table, by its hash, and takes it from whoever had it: who
- * was forgotten for another is asked again.
+ * Each destination has one place in a table, by its hash, and replaces the destination that had
+ * it: the replaced one is tried by NDP again.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,15 +21,15 @@
 
 #define PLACES		1024
 
-/* The destination's hash in the upper half, in the lower the second of the machine's time
- * until when it holds.
+/* The upper half is the destination's hash, the lower half the second of the machine's time
+ * until which the entry is valid.
  */
 typedef _Atomic __u64 place;
 static place *table;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-/* Nobody else's file of that name may tell us where to go, nor ours by another name be
- * overwritten.
+/* A file of another user must not be trusted, and a file of ours that has another name as well
+ * must not be overwritten.
  */
 static bool is_table(int fd)
 {
@@ -48,7 +47,7 @@ static int open_shared(void)
 	char path[40];
 	int fd;
 
-	/* With another's privileges, a program shares nothing by the file system. */
+	/* A program with another user's privileges shares nothing by the file system. */
 	if (getauxval(AT_SECURE) || getuid() != geteuid())
 		return -1;
 	snprintf(path, sizeof(path), "/dev/shm/ndp_run.%u", geteuid());
@@ -104,8 +103,8 @@ static __u64 hash_of(const struct destination *d)
 	return hash_bytes(hash, &d->port, sizeof(d->port));
 }
 
-/* Return: its place in the table, or NULL without a table.  errno stays: callers still need it,
- * and there may be no /proc.
+/* Return: the destination's place in the table, or NULL without a table.  errno is kept:
+ * callers still need it, and there may be no /proc.
  */
 static place *place_of(const struct destination *d, __u64 *hash)
 {
@@ -118,7 +117,7 @@ static place *place_of(const struct destination *d, __u64 *hash)
 }
 
 /**
- * remembered - is it known to have no NDP?
+ * remembered - is a destination known to have no NDP?
  * @d:		destination
  */
 bool remembered(const struct destination *d)
@@ -133,9 +132,9 @@ bool remembered(const struct destination *d)
 }
 
 /**
- * remember - what is known of a destination
+ * remember - store what is known of a destination
  * @d:		destination
- * @seconds:	for so long it has no NDP; 0: forget it
+ * @seconds:	for this time it has no NDP; 0: forget it
  */
 void remember(const struct destination *d, __u32 seconds)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A listener that takes NDP and TCP: the program's descriptor stays NDP's, and beside it there
- * is one of TCP, of the same address and port, of which the program does not know.  accept()
- * takes from either; poll(), select() and epoll (calls.c) tell of both as one.
+ * A listener that accepts NDP and TCP: the program's descriptor stays an NDP socket, and beside
+ * it there is a TCP socket of the same address and port, of which the program does not know.
+ * accept() takes connections from either; poll(), select() and epoll (calls.c) report both as
+ * one.
  *
- * Copies by dup(), and programs that it is passed on to by exec() or over a socket, have NDP's
- * alone.  Processes that are forked have both.
+ * Copies by dup(), and programs that get the listener by exec() or over a socket, have NDP
+ * alone.  Forked processes have both.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -19,19 +20,20 @@
 
 #include "library.h"
 
-/* Listeners beyond that take NDP alone. */
+/* Most paired listeners; others accept NDP alone. */
 #define PAIRS_MAX	64
-/* Ports that are free in TCP, until one is free in NDP as well */
+/* Attempts to find a port that is free in both TCP and NDP */
 #define PORT_TRIES	32
 
-/* By cookies it is known whether the numbers still stand for these sockets. */
+/* Cookies show whether the descriptors still refer to these sockets. */
 static struct pair {
 	atomic_int	ndp;		/* -1: free */
 	int		tcp;
 	__u64	ndp_cookie, tcp_cookie;
 } pairs[PAIRS_MAX];
-/* Shared with forked processes, who use the same listeners; after a fork a place may be that of
- * another listener in each, which then wait for each other for a moment.
+/* Shared with forked processes, which use the same listeners.  After a fork, the same place may
+ * be used for another listener in each process, and these then wait for each other for a
+ * moment.
  */
 static struct turn {
 	pthread_mutex_t	lock;
@@ -39,7 +41,7 @@ static struct turn {
 } *turns;
 static atomic_uint pairs_used;		/* places up to here may be taken */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* A child by vfork() has our memory, and its closing of a descriptor is not ours. */
+/* A child by vfork() shares our memory, but its closing of a descriptor does not affect ours. */
 static pid_t owner;
 
 static void fork_begin(void)
@@ -58,7 +60,7 @@ static void fork_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child has only the thread that forked: another's lock would be there for ever. */
+/* A child has only the thread that forked: a lock held by another thread would stay locked. */
 void pair_start(void)
 {
 	owner = getpid();
@@ -81,10 +83,10 @@ static struct pair *find(int fd)
 }
 
 /**
- * pair_of - the socket of TCP beside a listener
+ * pair_of - the TCP socket beside a listener
  * @fd:		listener
  *
- * Return: its descriptor, or -1 if it has none.
+ * Return: the TCP socket's descriptor, or -1 if there is none.
  */
 int pair_of(int fd)
 {
@@ -110,7 +112,7 @@ static bool start_turns(void)
 	}
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	/* A process may be killed while it has it. */
+	/* A process may be killed while it holds a lock. */
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
 	for (i = 0; i < PAIRS_MAX; i++)
 		pthread_mutex_init(&turns[i].lock, &attr);
@@ -138,7 +140,7 @@ static bool add(int fd, int tcp)
 	return true;
 }
 
-/* The listener that had this number was closed in a way that was not seen. */
+/* Forget a listener of this number that was closed unnoticed. */
 static void forget_stale(int fd)
 {
 	struct pair *p = find(fd);
@@ -151,8 +153,8 @@ static void forget_stale(int fd)
 }
 
 /**
- * pair_bind - bind() to any port, one that is free in TCP as well
- * @fd:		socket of NDP
+ * pair_bind - bind() to any port that is free in TCP as well
+ * @fd:		NDP socket
  * @addr:	as for bind(), with port 0
  * @len:	as for bind()
  *
@@ -180,7 +182,7 @@ int pair_bind(int fd, const struct sockaddr *addr, socklen_t len)
 	return NEXT(bind)(fd, addr, len);
 }
 
-/* Who listens without bind() has any port of any address. */
+/* A listener without bind() gets any port, of the wildcard address. */
 static int bind_to_any(int fd, struct name *name)
 {
 	in_port_t port = ((struct sockaddr_in *)&name->addr)->sin_port;
@@ -191,10 +193,10 @@ static int bind_to_any(int fd, struct name *name)
 	return 0;
 }
 
-/* Return: it listens; or -1 with errno. */
+/* Return: a listening TCP socket; or -1 with errno. */
 static int new_twin(int fd, const struct name *name, int backlog)
 {
-	/* Which is asked without being sure that anybody is there must not wait. */
+	/* Nonblocking: accept4() is tried even if a connection may not be waiting. */
 	int tcp = new_tcp_like(fd, name, SOCK_NONBLOCK);
 
 	if (tcp >= 0 && NEXT(listen)(tcp, backlog)) {
@@ -221,13 +223,13 @@ static void keep_twin(int fd, int tcp)
 }
 
 /**
- * pair_listen - listen by both
- * @fd:		socket of NDP
+ * pair_listen - listen on both sockets
+ * @fd:		NDP socket
  * @backlog:	as for listen()
  *
- * TCP's is first: if the port is another's in TCP, the program's own socket does not listen
- * either.  Where TCP's cannot be for another reason (a low port, and privileges that were given
- * up behind bind()), NDP listens alone.
+ * The TCP socket listens first: if another TCP socket has the port, the program's own socket
+ * does not listen either.  If TCP cannot listen for another reason (a low port, and privileges
+ * dropped after bind()), NDP listens alone.
  *
  * Return: 0, or -1 with errno.
  */
@@ -270,7 +272,7 @@ void pair_end(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
-/* It closes all from @first to @last. */
+/* The program closes all descriptors from @first to @last. */
 void pair_end_range(unsigned int first, unsigned int last)
 {
 	unsigned int i;
@@ -283,7 +285,7 @@ void pair_end_range(unsigned int first, unsigned int last)
 	}
 }
 
-/* How long a blocking accept() may wait: SO_RCVTIMEO. */
+/* Return: timeout of a blocking accept(): SO_RCVTIMEO. */
 static int patience_ms(int fd)
 {
 	struct timeval limit = { 0 };
@@ -295,8 +297,8 @@ static int patience_ms(int fd)
 	return limit.tv_sec * 1000 + limit.tv_usec / 1000;
 }
 
-/* Would accept() go on behind a signal?  Which one it was poll() does not say, and itself
- * never goes on.
+/* Would accept() be restarted after a signal?  poll() does not report which signal it was, and
+ * is itself never restarted.
  */
 static bool signals_restart(void)
 {
@@ -310,8 +312,8 @@ static bool signals_restart(void)
 	return true;
 }
 
-/* One of all processes and threads that have the listener: who has seen a connection shall be
- * the one that gets it, and not sleep in accept4() of NDP's alone.
+/* Serialise the processes and threads that have the listener: the one that has seen a
+ * connection must get it, and must not sleep in accept4() of NDP alone.
  */
 static void turn_begin(struct turn *t)
 {
@@ -319,7 +321,7 @@ static void turn_begin(struct turn *t)
 		pthread_mutex_consistent(&t->lock);
 }
 
-/* What there is now.  Return: as accept4() of a socket that does not block. */
+/* Accept a connection that is ready.  Return: as accept4() of a nonblocking socket. */
 static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, socklen_t *len,
 			int flags)
 {
@@ -327,7 +329,7 @@ static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, 
 	int sock = -1, err = EAGAIN, i;
 
 	turn_begin(t);
-	/* Neither shall starve the other. */
+	/* Alternate, so that neither starves the other. */
 	t->first = !t->first;
 	if (NEXT(poll)(both, 2, 0) < 0)
 		err = errno;
@@ -345,9 +347,9 @@ static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, 
 }
 
 /**
- * pair_accept - accept4() of a listener that takes both
+ * pair_accept - accept4() of a listener for both
  * @fd:		listener
- * @tcp:	the one beside it
+ * @tcp:	TCP socket beside it
  * @addr:	as for accept4()
  * @len:	as for accept4()
  * @flags:	as for accept4()

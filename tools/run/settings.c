@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Read what ndp_run is told (settings.h), and find destinations that stay TCP. */
+/* Parse the settings of ndp_run (settings.h), and find destinations for which TCP is used. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static bool parse_number(const char *text, long least, long most, long *value)
 	return !errno && !*end && *value >= least && *value <= most;
 }
 
-/* PORT or PORT-PORT; @item is cut. */
+/* Parse PORT or PORT-PORT; @item is modified. */
 static bool parse_ports(char *item, struct except *e)
 {
 	char *dash = strchr(item, '-');
@@ -46,7 +46,7 @@ static bool parse_ports(char *item, struct except *e)
 	return true;
 }
 
-/* Bits behind the prefix must be 0, as a route's. */
+/* Are there bits behind the prefix?  They must be 0, as in a route. */
 static bool bits_beyond(const struct in6_addr *net, unsigned int prefix)
 {
 	unsigned int i;
@@ -57,7 +57,7 @@ static bool bits_beyond(const struct in6_addr *net, unsigned int prefix)
 	return false;
 }
 
-/* ADDRESS or ADDRESS/LENGTH; @item is cut. */
+/* Parse ADDRESS or ADDRESS/LENGTH; @item is modified. */
 static bool parse_network(char *item, struct except *e)
 {
 	char *slash = strchr(item, '/'), mapped[80];
@@ -111,7 +111,7 @@ static bool parse_transport(struct settings *s, const char *name, char error[SET
 	return true;
 }
 
-/* One statement, which is cut into words. */
+/* Parse one statement, which is split into words. */
 static bool parse_statement(struct settings *s, char *text, char error[SETTINGS_ERROR])
 {
 	const char *between = " \t\r,=";
@@ -147,7 +147,7 @@ static bool parse_statement(struct settings *s, char *text, char error[SETTINGS_
 	return !value || wrong(error, "too much:", value);
 }
 
-/* One line: statements with semicolons between them, then perhaps a remark. */
+/* Parse one line: statements separated by semicolons, then perhaps a comment. */
 static bool parse_line(struct settings *s, char *line, char error[SETTINGS_ERROR])
 {
 	char *text, *state;
@@ -160,12 +160,12 @@ static bool parse_line(struct settings *s, char *line, char error[SETTINGS_ERROR
 }
 
 /**
- * settings_parse - add what a text says
+ * settings_parse - parse a text and add to the settings
  * @s:		settings
- * @text:	lines; a semicolon ends one as well, behind # nothing counts
- * @error:	what is wrong with it
+ * @text:	lines; a semicolon ends a statement as well, # begins a comment
+ * @error:	error message
  *
- * Return: false if something is wrong; @s then has what was said before that.
+ * Return: false on an error; @s then has the statements before it.
  */
 bool settings_parse(struct settings *s, const char *text, char error[SETTINGS_ERROR])
 {
@@ -184,8 +184,8 @@ bool settings_parse(struct settings *s, const char *text, char error[SETTINGS_ER
 
 /**
  * settings_read - read a file of settings
- * @path:	its name
- * @text:	what it says
+ * @path:	name of the file
+ * @text:	contents of the file
  *
  * Return: 0 or an errno.
  */
@@ -198,7 +198,7 @@ int settings_read(const char *path, char text[SETTINGS_TEXT_MAX])
 	text[0] = '\0';
 	if (fd < 0)
 		return errno;
-	/* A pipe, say, gives it in pieces. */
+	/* A pipe may return the text in pieces. */
 	do {
 		n = read(fd, text + len, SETTINGS_TEXT_MAX - len);
 		len += n > 0 ? n : 0;
@@ -221,7 +221,7 @@ static bool in_network(const struct in6_addr *a, const struct except *e)
 }
 
 /**
- * settings_except - does it stay TCP?
+ * settings_except - is TCP used for a destination?
  * @s:		settings
  * @to:		peer of a connect(), own name in a bind()
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ndp_run is told: by its options, by a file, by the variable NDP_RUN.  All three have
- * the same words:
+ * Settings of ndp_run: its options, a file, and the variable NDP_RUN.  All three use the same
+ * words:
  *
- *	zero-rtt		connect() waits for no answer
- *	fallback [MS]		TCP to a destination that refuses NDP or is silent for so long
- *	except ITEM[,ITEM...]	ports and networks that stay TCP
- *	transport NAME		of NDP's sockets, in place of net.ndp.transport
- *	verbose			say each decision
+ *	zero-rtt		connect() does not wait for an answer
+ *	fallback [MS]		TCP to a destination that refuses NDP or does not answer in time
+ *	except ITEM[,ITEM...]	ports and networks for which TCP is used
+ *	transport NAME		of NDP sockets, overrides net.ndp.transport
+ *	verbose			report each decision
  */
 #ifndef NDP_RUN_SETTINGS_H
 #define NDP_RUN_SETTINGS_H
@@ -17,18 +17,18 @@
 
 #include <linux/types.h>
 
-/* Where ndp_run and the library look if they are told nothing else. */
+/* Settings file that ndp_run and the library read by default. */
 #define SETTINGS_FILE		"/etc/ndp_run.conf"
-/* The environment's variable by which ndp_run tells the library. */
+/* Environment variable by which ndp_run passes the settings to the library. */
 #define SETTINGS_VARIABLE	"NDP_RUN"
 
-#define TRANSPORT_MAX		16	/* a name and its end, as the kernel has it */
-#define FALLBACK_MS		200	/* without a number */
+#define TRANSPORT_MAX		16	/* final zero included, as in the kernel */
+#define FALLBACK_MS		200	/* without a number given */
 #define FALLBACK_MS_MAX		60000
 #define EXCEPT_MAX		64
 #define SETTINGS_TEXT_MAX	8192	/* bytes of a file, or of the variable */
 
-/* IPv4's addresses are those that are mapped into IPv6's. */
+/* IPv4 addresses are stored as IPv4-mapped IPv6 addresses. */
 struct destination {
 	struct in6_addr	addr;
 	__u32	scope;
@@ -36,11 +36,11 @@ struct destination {
 };
 
 /**
- * struct except - what stays TCP
+ * struct except - destinations for which TCP is used
  * @first:	lowest port; 0 for a network
  * @last:	highest port
  * @net:	network
- * @prefix:	its length, in IPv6
+ * @prefix:	prefix length, in IPv6
  */
 struct except {
 	__u16	first, last;
@@ -52,7 +52,7 @@ struct settings {
 	bool		zero_rtt;
 	bool		verbose;
 	int		fallback_ms;	/* 0: none */
-	char		transport[TRANSPORT_MAX];	/* "": the namespace's */
+	char		transport[TRANSPORT_MAX];	/* "": the namespace's default */
 	unsigned int	excepts;
 	struct except	except[EXCEPT_MAX];
 };

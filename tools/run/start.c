@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What libndp_run.so does when it is loaded, and how it speaks to the user. */
+/* Initialisation of libndp_run.so when it is loaded, and messages to the user. */
 #include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -20,8 +20,8 @@ const struct settings *settings(void)
 	return &given;
 }
 
-/* Standard error as it was when the program was started; a program that closes it may have a
- * file or a connection there by now.
+/* Standard error at the start of the program: the descriptor may refer to a file or
+ * connection of the program later, if the program has closed it.
  */
 static struct stat errors_at_start;
 static bool errors_are_there;
@@ -34,7 +34,7 @@ static bool errors_are_read(void)
 	       is.st_dev == errors_at_start.st_dev && is.st_ino == errors_at_start.st_ino;
 }
 
-/* One write a line, so that those of several processes are not mixed. */
+/* One write per line, so that lines of several processes are not mixed. */
 static void put_line(const char *format, va_list args)
 {
 	int err = errno, n;
@@ -46,11 +46,11 @@ static void put_line(const char *format, va_list args)
 		n = sizeof(line) - 1;
 	line[n++] = '\n';
 	if (errors_are_read() && write(STDERR_FILENO, line, n) < 0)
-		n = 0;	/* there is nobody to be told */
+		n = 0;	/* errors of the output are ignored */
 	errno = err;
 }
 
-/* A decision, for who asked to see them. */
+/* Report a decision, with the setting verbose. */
 void say(const char *format, ...)
 {
 	va_list args;
@@ -71,7 +71,7 @@ static void put(const char *format, ...)
 	va_end(args);
 }
 
-/* Only the first of them in a process, and in those that it forks. */
+/* Print only the first warning in a process and its forked children. */
 void warn_once(const char *text)
 {
 	static atomic_bool told;
@@ -134,7 +134,7 @@ __attribute__((constructor)) static void start(void)
 	}
 	if (!settings_parse(&given, told, error))
 		put("%s; what follows it does not count", error);
-	/* Nothing is replaced, or paired, without one of these. */
+	/* Without fallback and exceptions no socket is replaced or paired. */
 	if (given.fallback_ms || given.excepts)
 		watch_start();
 	if (given.fallback_ms)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A socket that becomes TCP's in its connect() is another one for the epoll that watched it:
- * that forgets the old one, and must be told of the new one.  So it is noted for each
- * descriptor in which epoll it was put last.
+ * When connect() replaces an NDP socket by a TCP socket, an epoll instance that watched the
+ * old socket forgets it, and the new one must be added.  So the epoll instance that a
+ * descriptor was added to last is recorded here.
  *
- * A note is of the socket, not of the number: what else that is used for meanwhile has
- * another cookie.
+ * A record belongs to the socket, not to the descriptor's number: another socket of the same
+ * number has another cookie.
  */
 #include <stddef.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 #include "library.h"
 
-/* Descriptors above are not looked after. */
+/* Descriptors from this number on are not recorded. */
 #define WATCHES_MAX	0x100000
 
 static struct watch {
@@ -23,7 +23,7 @@ static struct watch {
 } *watches;
 static unsigned int watches_max;
 
-/* One for each descriptor there may be; memory is taken by those that are used. */
+/* Reserve a record for each possible descriptor; only records in use take memory. */
 void watch_start(void)
 {
 	struct rlimit limit;
@@ -41,18 +41,18 @@ void watch_start(void)
 	watches_max = limit.rlim_max;
 }
 
-/* Return: NULL for a descriptor that is not looked after. */
+/* Return: NULL for a descriptor that is not recorded. */
 static struct watch *watch_of(int fd)
 {
 	return (unsigned int)fd < watches_max ? &watches[fd] : NULL;
 }
 
 /**
- * watch_note - epoll_ctl() was called
- * @epoll:	its first argument
- * @op:		its second
- * @fd:		its third
- * @event:	its fourth
+ * watch_note - record a call of epoll_ctl()
+ * @epoll:	first argument
+ * @op:		second argument
+ * @fd:		third argument
+ * @event:	fourth argument
  */
 void watch_note(int epoll, int op, int fd, const struct epoll_event *event)
 {
@@ -70,9 +70,9 @@ void watch_note(int epoll, int op, int fd, const struct epoll_event *event)
 }
 
 /**
- * watch_move - a descriptor has another socket now, for the same purpose
+ * watch_move - a descriptor refers to a new socket: watch that one in place of the old one
  * @fd:		descriptor
- * @cookie:	that of the socket that it had
+ * @cookie:	cookie of the old socket
  */
 void watch_move(int fd, __u64 cookie)
 {
@@ -84,9 +84,9 @@ void watch_move(int fd, __u64 cookie)
 }
 
 /**
- * watch_also - who watches a listener watches the one beside it
+ * watch_also - watch the TCP socket beside a listener where the listener is watched
  * @fd:		listener
- * @tcp:	the one beside it
+ * @tcp:	TCP socket beside it
  */
 void watch_also(int fd, int tcp)
 {

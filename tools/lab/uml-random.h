@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Compiled into the lab's user-mode Linux: if the environment has NDP_SEED,
- * random numbers that it would get from the host come from a generator
- * (xorshift64*), so that a run in virtual time can be repeated.
+ * Compiled into the lab's user-mode Linux: what it takes for the host's
+ * randomness comes from a generator (xorshift64*) where the environment has
+ * NDP_SEED, so that a run in virtual time can be repeated.
  */
 static ssize_t seeded_getrandom(void *buf, size_t len, unsigned int flags)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a socket of NDP tells of itself. */
+/* struct ndp_info of an AF_NDP socket. */
 #ifndef _INFO_H
 #define _INFO_H
 
 #include <sys/socket.h>
 #include <linux/ndp.h>
 
-/* No state is 255: there is nothing to be told. */
+/* The state is 255, which does not exist, if there is no information. */
 static inline struct ndp_info info_of(int fd)
 {
 	struct ndp_info info = { 0 };

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One end of a connection in the test's own hands: what the kernel's end sends is heard,
- * and answered as the test likes.  Behind "middle.h".
+ * One end of a connection is played by the test: packets that the kernel's end sends are recorded,
+ * and answered as the test likes.  To be included after "middle.h".
  */
 #ifndef _LIAR_H
 #define _LIAR_H
 
 #define ROOM		1000000		/* window advertised */
 
-/* What came from the kernel. */
+/* Packets that the kernel has sent. */
 static struct {
 	int		count[TYPES];
 	struct packet	first[TYPES];
 	struct packet	last[TYPES];
-	struct packet	first_again;	/* DATA of the first PSN, as last sent */
-	__u32		highest;	/* PSN */
-	__u32		fresh;		/* payload, retransmissions left out */
-	__u32		longest;	/* payload */
-	__u32		window;		/* the first, bytes */
-	__u32		bytes;		/* of IP packets */
-	__u64		only;		/* conn_id; 0: of all connections */
+	struct packet	first_again;	/* latest copy of the first PSN's DATA */
+	__u32		highest;	/* highest PSN of DATA */
+	__u32		fresh;		/* payload, bytes, without retransmissions */
+	__u32		longest;	/* longest payload of a packet, bytes */
+	__u32		window;		/* first window, bytes */
+	__u32		bytes;		/* of all packets, IP headers included */
+	__u64		only;		/* the only conn_id recorded; 0: all are */
 } heard;
 
 static inline void listen_only(struct packet *p)
@@ -44,7 +44,7 @@ static inline void listen_only(struct packet *p)
 		heard.longest = len;
 }
 
-/* An answer to @p, to be sealed. */
+/* An answer to @p, whose checksum the caller computes (seal()). */
 static inline struct packet answer_to(const struct packet *p, int type, int flags, __u32 psn,
 				      __u32 pull, __u32 window)
 {
@@ -60,7 +60,7 @@ static inline struct packet answer_to(const struct packet *p, int type, int flag
 	h->sport = h->dport;
 	h->dport = port;
 	h->psn = htonl(psn);
-	/* Of a COOKIE it is the transport: NDP's. */
+	/* Echo path; in a COOKIE the transport instead, 0: NDP's own. */
 	h->len = type == COOKIE ? 0 : h->path;
 	h->psn_off = htonl(pull);
 	h->window = htonl(window);
@@ -68,7 +68,7 @@ static inline struct packet answer_to(const struct packet *p, int type, int flag
 	return answer;
 }
 
-/* To who sent @p. */
+/* Send an answer to the sender of @p. */
 static inline void tell(const struct packet *p, int type, int flags, __u32 psn, __u32 pull,
 			__u32 window)
 {
@@ -79,8 +79,8 @@ static inline void tell(const struct packet *p, int type, int flags, __u32 psn, 
 }
 
 /*
- * An ACK of @psn that names the packets @map from @first on as well, in @len bytes behind its
- * header, of which @spoilt bits are wrong.
+ * Send a joined ACK: of @psn, and, by a bitmap in @len bytes behind the header, of the packets @map
+ * from @first on.  The bits @spoilt of the bitmap's CRC are wrong.
  */
 static inline void tell_acks(const struct packet *p, __u32 psn, __u32 first, __u64 map, int len,
 			     __u32 spoilt)
@@ -96,7 +96,7 @@ static inline void tell_acks(const struct packet *p, __u32 psn, __u32 first, __u
 	arrive(&answer);
 }
 
-/* Make DATA of @p: one byte, its direction's @off-th packet, which has PSN 1000 first. */
+/* Turn @p into DATA of one byte: the @off-th packet of a direction that begins with PSN 1000. */
 static inline void make_data(struct packet *p, __u32 off, int flags)
 {
 	struct header *h = ndp_of(p);
@@ -112,7 +112,7 @@ static inline void make_data(struct packet *p, __u32 off, int flags)
 	memcpy(h + 1, &crc, sizeof(crc));
 }
 
-/* One byte of DATA, the connection's @off-th packet. */
+/* Send DATA of one byte, the @off-th packet of the opening's sender. */
 static inline void drop_by_drop(const struct packet *opening, __u32 off)
 {
 	struct packet p = *opening;
@@ -122,7 +122,7 @@ static inline void drop_by_drop(const struct packet *opening, __u32 off)
 	arrive(&p);
 }
 
-/* The same to who sent @p, with @window; not @whole: trimmed. */
+/* Send such DATA to the sender of @p, with @window; trimmed unless @whole. */
 static inline void tell_data(const struct packet *p, __u32 off, int flags, __u32 window,
 			     bool whole)
 {
@@ -136,7 +136,7 @@ static inline void tell_data(const struct packet *p, __u32 off, int flags, __u32
 	arrive(&data);
 }
 
-/* The first packet of a connection that a socket of the far end opens, and no more. */
+/* Let a socket of the far end open a connection, and record its first packet alone. */
 static inline bool an_opening(struct packet *p)
 {
 	int s = new_socket(FAR, SOCK_NONBLOCK);

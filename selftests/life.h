@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ndp_life.c and ndp_faults.c share: connections over the cable of worlds.h,
- * and what a namespace tells of its sockets.
+ * Helpers for tests of AF_NDP: connections between the ends of a world (worlds.h), sysctls and
+ * counters of a namespace.
  */
 #ifndef _LIFE_H
 #define _LIFE_H
 
-/* AF_NDP over a cable, unless the test lays another. */
+/* AF_NDP over a cable, unless the test asks for other worlds. */
 #ifndef NDP_WORLDS
 #define NDP_WORLDS IN_WIRE
 #endif
@@ -14,13 +14,13 @@
 
 #include <limits.h>
 
-/* User-mode Linux: waiting costs nothing. */
+/* Is time virtual, as in the lab's user-mode Linux?  Waiting then costs no real time. */
 static inline bool virtual_time(void)
 {
 	return !access("/proc/exitcode", F_OK);
 }
 
-/* There all of what takes long, or so many milliseconds; elsewhere a tenth. */
+/* A number of rounds, or milliseconds: @n in virtual time, a tenth of that in real time. */
 static inline int scaled(int n)
 {
 	return virtual_time() ? n : n / 10;
@@ -52,7 +52,7 @@ static inline bool set_sysctl(int end, const char *name, int value)
 	return write_number(path, value);
 }
 
-/* Where the counters of new connections begin: near their wrap, or, 0, as ever. */
+/* Where the counters of new connections begin, e.g. near their wrap; 0: the default. */
 static inline bool set_start(unsigned int at)
 {
 	return write_number("/sys/module/ndp/parameters/start", at);
@@ -71,20 +71,20 @@ static inline unsigned long long stat_of(int end, const char *name)
 	if (file)
 		fclose(file);
 	if (value == ULLONG_MAX) {
-		/* It would be more than any number. */
+		/* ULLONG_MAX would pass for a counter that has risen. */
 		printf("# no counter %s\n", name);
 		exit(KSFT_FAIL);
 	}
 	return value;
 }
 
-/* Only a failure waits to the end: where time is real, for five times as long. */
+/* Timeout of a wait: five times as long in real time, as only a failure waits to the end. */
 static inline int patience(int seconds)
 {
 	return virtual_time() ? seconds : 5 * seconds;
 }
 
-/* Until @name is @value in both namespaces. */
+/* Wait until @name is @value in both namespaces. */
 static inline bool wait_for_stat(const char *name, unsigned long long value, int seconds)
 {
 	int i;
@@ -98,7 +98,7 @@ static inline bool wait_for_stat(const char *name, unsigned long long value, int
 	return false;
 }
 
-/* Until @name is more than @before at @end. */
+/* Wait until @name is more than @before at @end. */
 static inline bool wait_for_rise(int end, const char *name, unsigned long long before,
 				 int seconds)
 {
@@ -112,7 +112,7 @@ static inline bool wait_for_rise(int end, const char *name, unsigned long long b
 	return false;
 }
 
-/* Until @name is at most @most there.  Return: what it is then. */
+/* Wait until @name is at most @most at @end.  Return: its last value. */
 static inline unsigned long long wait_for_most(int end, const char *name,
 					       unsigned long long most, int seconds)
 {
@@ -148,7 +148,7 @@ static inline int connect_and_send(int id)
 	return s;
 }
 
-/* The next that was let in, and what it has sent. */
+/* Accept the next connection and read the @id that its client has sent. */
 static inline int let_in(int l, int *id)
 {
 	int a = accept(l, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A cable whose middle is the test: two namespaces with a tun device each.  What one
- * sends comes to the test, and the other gets what the test makes of it.
+ * A cable with the test in its middle: two namespaces with a tun device each.  Packets that one
+ * namespace sends arrive at the test, which forwards, changes, delays or drops them.
  */
 #ifndef _MIDDLE_H
 #define _MIDDLE_H
 
-/* The worlds of others are not needed. */
+/* None of the worlds of worlds.h is needed. */
 #define NDP_WORLDS 0
 #include "life.h"
 #include "wire.h"
@@ -21,19 +21,19 @@
 #define MOST_BYTES	2048
 
 struct packet {
-	int	from;			/* NEAR, FAR */
+	int	from;			/* its sender's end: NEAR or FAR */
 	int	len;
 	__u64	due;
 	__u8	data[MOST_BYTES];	/* from the IP header on */
 };
 
-static struct world middle[2];		/* one for each family, of the same namespaces */
+static struct world middle[2];		/* one for each address family, in the same namespaces */
 static int tun[2];
-/* On their way. */
+/* Packets under way, to arrive when they are due. */
 static struct packet *late[MOST_LATE];
 static int n_late;
 
-/* What becomes of each packet; it delivers what shall arrive. */
+/* Called for each packet that an end sends; it calls deliver() for those that shall arrive. */
 static void (*meddle)(struct packet *p);
 
 static inline __u64 now_us(void)
@@ -94,7 +94,7 @@ static inline int dscp_of(struct packet *p)
 	return is_ip6(p) ? ntohl(ip6->ip6_flow) >> 22 & 63 : p->data[1] >> 2;
 }
 
-/* The IP header's checksum made good. */
+/* Recompute the checksum of an IPv4 header. */
 static inline void seal_ip(struct packet *p)
 {
 	struct iphdr *ip = (void *)p->data;
@@ -105,7 +105,7 @@ static inline void seal_ip(struct packet *p)
 	ip->check = htons(fold(ip, sizeof(*ip), 0));
 }
 
-/* The NDP header's checksum made good. */
+/* Recompute the checksum of the NDP header. */
 static inline void seal(struct packet *p)
 {
 	struct header *h = ndp_of(p);
@@ -128,7 +128,7 @@ static inline void set_dscp(struct packet *p, int dscp)
 	seal_ip(p);
 }
 
-/* @len bytes behind the UDP header, those that are new zero; all lengths say so. */
+/* Cut or extend with zeros to @len bytes behind the UDP header, and set all length fields. */
 static inline void resize(struct packet *p, int len)
 {
 	int total = ip_len(p) + sizeof(struct udphdr) + len;
@@ -144,14 +144,14 @@ static inline void resize(struct packet *p, int len)
 	seal_ip(p);
 }
 
-/* As a switch trims. */
+/* Trim as a switch does. */
 static inline void trim(struct packet *p)
 {
 	resize(p, HDR_LEN + CRC_LEN);
 	set_dscp(p, DSCP_TRIMMED);
 }
 
-/* Back to who sent it, the addresses swapped. */
+/* Swap the addresses, so that the packet returns to its sender. */
 static inline void turn_round(struct packet *p)
 {
 	int len = is_ip6(p) ? 16 : 4;
@@ -165,12 +165,12 @@ static inline void turn_round(struct packet *p)
 
 static inline void arrive(const struct packet *p)
 {
-	/* A device that is down or full takes none. */
+	/* A device that is down refuses packets, as any device does malformed ones. */
 	if (write(tun[!p->from], p->data, p->len) < 0 && errno != EIO && errno != EINVAL)
 		printf("# a packet of %d bytes: %s\n", p->len, strerror(errno));
 }
 
-/* Sent so when a path is suspected to lose what is long. */
+/* NDP sends long packets in fragments when it suspects that the path loses them. */
 static inline bool is_fragment(const struct packet *p)
 {
 	if (is_ip6(p))
@@ -179,8 +179,8 @@ static inline bool is_fragment(const struct packet *p)
 }
 
 /*
- * Whole packets of NDP alone.  Fragments arrive as they are, and what is not NDP's does not.
- * Return: was there one?
+ * Read the next unfragmented NDP packet that @end has sent.  Fragments are delivered at once,
+ * packets of other protocols are dropped.  Return: was there one?
  */
 static inline bool next_packet(int end, struct packet *p)
 {
@@ -196,7 +196,7 @@ static inline bool next_packet(int end, struct packet *p)
 	}
 }
 
-/* To the other end in @us; false where too many are under way. */
+/* Deliver to the other end in @us.  Return: false if too many packets are under way. */
 static inline bool deliver(const struct packet *p, unsigned int us)
 {
 	struct packet *copy;
@@ -215,7 +215,7 @@ static inline void pass(struct packet *p)
 	deliver(p, 0);
 }
 
-/* What is due arrives, the earliest first.  Return: us until the next is. */
+/* Deliver packets that are due, the earliest first.  Return: us until the next one is due. */
 static inline unsigned int arrivals(unsigned int most)
 {
 	for (;;) {
@@ -236,7 +236,7 @@ static inline unsigned int arrivals(unsigned int most)
 	}
 }
 
-/* All that has come, and then some time, @us at most.  Return: had anything come? */
+/* Handle all packets that were sent, then wait, @us at most.  Return: were there any? */
 static inline bool forward_packets(unsigned int us)
 {
 	struct pollfd p[2] = {
@@ -268,12 +268,12 @@ static inline void forward_packets_for(unsigned int ms)
 }
 
 /*
- * Until nothing more comes.  Where time is real that is counted in looks as well: who is
- * not let run for long misses one of them, and not what comes in the next.
+ * Forward packets until no more are sent.  In real time some looks must find none as well: a test
+ * that is not scheduled for long misses one look, not the packets of the next.
  */
 static inline void settle(void)
 {
-	const int quiet = virtual_time() ? 1 : 20;	/* looks, and ms */
+	const int quiet = virtual_time() ? 1 : 20;	/* number of looks, and ms */
 	__u64 last = now_us(), end = last + 1000000;
 	int looks, empty = 0;
 
@@ -288,7 +288,7 @@ static inline void settle(void)
 	}
 }
 
-/* Is @is_so(@s) soon, while packets are carried?  It is asked each @us at least. */
+/* Forward packets until @is_so(@s), which is checked each @us at least.  Return: is it? */
 static inline bool forward_until_each(bool (*is_so)(int s), int s, int seconds, unsigned int us)
 {
 	__u64 end = now_us() + patience(seconds) * 1000000ULL;
@@ -312,8 +312,8 @@ static inline bool is_readable(int s)
 }
 
 /*
- * A listener at the far end, and a connection to it, by another transport than the near end's
- * where @transport says so, that has been accepted and has carried a byte.  Return: there is.
+ * Open a listener at the far end and a connection to it, which is accepted and carries a byte.
+ * @transport: the connection's, NULL for the near end's default.  Return: did it work?
  */
 static inline bool open_connection(const char *transport, int *l, int *s, int *a)
 {
@@ -332,7 +332,7 @@ static inline bool open_connection(const char *transport, int *l, int *s, int *a
 	return *a >= 0 && forward_until(is_readable, *a, 10) && recv(*a, &byte, 1, 0) == 1;
 }
 
-/* Have it know the round trip, and forget what so little traffic says of the rest. */
+/* Let the sender measure the round trip, then wait until its other estimates have expired. */
 static inline bool warm_up(int s, int a)
 {
 	char byte;
@@ -353,7 +353,7 @@ static inline bool has_error(int s)
 	return events_now(s) & POLLERR;
 }
 
-/* Is @name soon @value in both namespaces, while packets are carried? */
+/* Forward packets until @name is @value in both namespaces.  Return: is it? */
 static inline bool forward_until_stat(const char *name, unsigned long long value, int seconds)
 {
 	__u64 end = now_us() + patience(seconds) * 1000000ULL;
@@ -379,14 +379,14 @@ static inline int open_tun(int mtu)
 		return -1;
 	}
 	shell("ip link set tun0 mtu %d txqueuelen 1000 up", mtu);
-	/* A rate of its own it does not have. */
+	/* The device has no link rate of its own. */
 	shell("sysctl -qw net.ndp.pull_rate_mbit=1000");
 	return fd;
 }
 
 /*
- * An address of IPv6 is tentative until a worker of the kernel has run, and what is sent to
- * it until then is lost.  Return: it is an address of this namespace, soon.
+ * An IPv6 address is tentative until a worker of the kernel has run, and packets to it are lost
+ * until then.  Wait for that.  Return: can the address be used?
  */
 static inline bool address_works(const char *address)
 {
@@ -404,7 +404,7 @@ static inline bool address_works(const char *address)
 	return ok;
 }
 
-/* Context: a test's own process.  Return: 0. */
+/* Context: the test's own process.  Return: 0, or -1 if there is no such cable. */
 static inline int lay_middle(int mtu)
 {
 	static const char *const addresses[2][2] = {

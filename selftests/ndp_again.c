@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A packet that does not arrive, of whatever transport: it is sent again no faster than once a
- * round trip, less and less often where nobody answers it, and what is behind it is not sent
- * for nothing.  When it can arrive, all does.
+ * A packet that does not arrive, with each transport: it is retransmitted at most once per round
+ * trip, at growing intervals if there is no answer, and packets behind it are not sent in vain.
+ * Once it can arrive, all data arrives.
  *
- * Both ends are the kernel's; the test carries their packets, one of them not for a while
- * (middle.h), and counts.
+ * Both ends are kernel sockets; the test forwards their packets (middle.h), withholds one for a
+ * while, and counts.
  */
 #include "middle.h"
 
-/* No packet is so large that its loss could tell of an MTU. */
+/* Packets are so small that no loss is attributed to the path MTU. */
 #define MTU		1280
 #define FEW		10000
 #define MANY		1000000
-/* Of round trips that are far below the least timeout, and of such as are near it: one way, us. */
+/* One-way delays, us, of round trips far below the minimum timeout, and near it. */
 #define SHORT		20
 #define LONG		500
-/* ms */
+/* How long the packet is withheld, ms */
 #define WHILE		1000
 /*
- * Copies of what is lost: while what is behind it is acknowledged, until there is no room for
+ * Copies of the lost packet: while packets behind it are acknowledged, until there is no room for
  * more; while the timeout doubles to 200 ms; and then five a second.
  */
 #define MOST_LOST	(20 + 8 + 5 * WHILE / 1000 + 2)
-/* Copies of each other packet that cannot be taken before it. */
+/* Copies of each packet behind it, which the receiver may refuse before it. */
 #define MOST_REFUSED	3
 
 enum fate { LOST, TRIMMED };
@@ -32,7 +32,7 @@ static enum fate fate;
 static unsigned int way;
 static bool holding, hole_known;
 static __u32 hole, highest;
-/* DATA with payload, from the packet on; of that the packet, when, and us between two at least. */
+/* DATA from the hole on; copies of the hole: their number, last time, shortest interval, us. */
 static int data_seen, copies;
 static __u64 copied_at;
 static __u64 shortest;
@@ -74,7 +74,7 @@ FIXTURE(again)
 
 FIXTURE_VARIANT(again)
 {
-	int		family;	/* of middle[] */
+	int		family;	/* index into middle[] */
 	const char	*transport;
 };
 
@@ -107,7 +107,7 @@ FIXTURE_TEARDOWN(again)
 	EXPECT_TRUE(forward_until_stat("SockInUse", 0, 10));
 }
 
-/* Write what of @size bytes is left. */
+/* Write the rest of @size bytes, as far as there is room. */
 static void write_on(int s, int *sent, int size)
 {
 	static char buf[MANY];
@@ -119,7 +119,7 @@ static void write_on(int s, int *sent, int size)
 	*sent += n > 0 ? n : 0;
 }
 
-/* The first of @size bytes does not arrive for a while. */
+/* Send @size bytes, whose first packet does not arrive for a while. */
 static void hold(int s, int *sent, int size)
 {
 	__u64 end = now_us() + WHILE * 1000;
@@ -135,7 +135,7 @@ static void hold(int s, int *sent, int size)
 	       shortest, highest - hole + 1, data_seen);
 }
 
-/* And then all arrives.  Return: how much, as it was sent. */
+/* Let all packets arrive.  Return: bytes that were received as they were sent. */
 static int let_go(int s, int a, int sent, int size)
 {
 	__u64 end = now_us() + patience(20) * 1000000ULL;
@@ -162,12 +162,12 @@ static void play(struct __test_metadata *_metadata, int s, int a, enum fate what
 	ASSERT_TRUE(warm_up(s, a));
 	hold(s, &sent, size);
 	EXPECT_LT(1, copies);
-	/* Clocks are read before and after, and time is counted in us. */
+	/* The interval is a difference of clock readings in us: 2 us are for rounding. */
 	if (virtual_time())
 		EXPECT_LE(2 * way - 2, shortest);
 	if (what == LOST)
 		EXPECT_GE(MOST_LOST, copies);
-	/* Where time is real a late answer is a timeout, and all in flight is sent again. */
+	/* In real time a late answer causes a timeout, which retransmits all packets in flight. */
 	if (virtual_time())
 		EXPECT_GE((int)(highest - hole) * MOST_REFUSED, data_seen - copies);
 	EXPECT_EQ(size, let_go(s, a, sent, size));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What any user, or any peer, may pile up in AF_NDP, and that others do not pay for
- * it: ports, sockets that were closed, connections that were aborted, dumps.
+ * How much any user, or any peer, may accumulate in AF_NDP, and that others do not pay for it:
+ * ports, closed sockets, aborted connections, dumps.
  *
- * Non-goals: memory of queued packets (ndp_life.c), openings from forged addresses
+ * Non-goals: memory of queued packets (ndp_life.c), openings from spoofed addresses
  * (ndp_cookie.sh), configured paths (ndp_tools.sh).
  */
 #include "life.h"
@@ -63,7 +63,7 @@ static int bound_to_any(void)
 	return s;
 }
 
-/* With a port that nobody asked for, and that may be shared. */
+/* A socket with a port from autobind, which may be shared. */
 static int with_some_port(void)
 {
 	int s = new_socket(NEAR, 0);
@@ -75,7 +75,7 @@ static int with_some_port(void)
 	return s;
 }
 
-/* Each port of the range once, also the last one that is free; then none. */
+/* Each port of the range is given once, down to the last free one; then bind() fails. */
 TEST_F_TIMEOUT(bounds, ports_to_the_last, 400)
 {
 	static bool taken[1000];
@@ -110,8 +110,8 @@ TEST_F_TIMEOUT(bounds, ports_to_the_last, 400)
 }
 
 /*
- * When all of many are taken, a few are tried, and then one is shared: counted, as the time
- * that it takes is the machine's.
+ * When all of many ports are taken, a few are tried, and then one is shared.  The tries are
+ * counted, as the time that they take depends on the machine.
  */
 TEST_F_TIMEOUT(bounds, taken_ports_cost_little, 400)
 {
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(bounds, taken_ports_cost_little, 400)
 
 /* Orphans */
 
-/* Closed with something that nobody will ever answer. */
+/* Close a socket with data to an address that will never answer. */
 static bool orphan(void)
 {
 	int s = new_socket(NEAR, 0);
@@ -151,7 +151,7 @@ static bool orphan(void)
 	return ok;
 }
 
-/* Half of them is for those whose peers do take what they are sent. */
+/* Half of max_orphans is reserved for orphans whose peers take data. */
 TEST_F_TIMEOUT(bounds, orphans, 400)
 {
 	int l = listening(16), s[20], a, id, i;
@@ -163,10 +163,10 @@ TEST_F_TIMEOUT(bounds, orphans, 400)
 		ASSERT_TRUE(orphan());
 	EXPECT_EQ(20, stat_of(NEAR, "Orphans"));
 	EXPECT_EQ(10, stat_of(NEAR, "OrphansExcess") - excess);
-	/* Some seconds, and those who wait in vain have their half. */
+	/* After some seconds orphans without answers are down to half of max_orphans. */
 	EXPECT_EQ(10, wait_for_most(NEAR, "Orphans", 10, 20));
 	EXPECT_EQ(20, stat_of(NEAR, "OrphansExcess") - excess);
-	/* A peer that reads gets all of it, and the end. */
+	/* A peer that reads gets all data, and the end. */
 	for (i = 0; i < 8; i++) {
 		s[i] = connect_and_send(i);
 		ASSERT_LE(0, s[i]);
@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(bounds, orphans, 400)
 	EXPECT_TRUE(wait_for_stat("Orphans", 0, 60));
 }
 
-/* The namespace's memory is not for one whose peer never reads. */
+/* An orphan whose peer never reads does not keep the namespace's memory. */
 TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
 {
 	static char data[65536];
@@ -197,7 +197,7 @@ TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
 	set_int(a, SOL_SOCKET, SO_RCVBUF, 10000);
 	full.fd = s;
 	ASSERT_TRUE(set_sysctl(NEAR, "mem_max_kb", 512));
-	/* Full, and full still when what there is room for was acknowledged. */
+	/* Full, and still full when all that the peer has room for is acknowledged. */
 	do {
 		while (send(s, data, sizeof(data), MSG_DONTWAIT) > 0)
 			;
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
 	EXPECT_LE(1, stat_of(NEAR, "OrphansExcess"));
 	while (recv(a, data, sizeof(data), 0) > 0)
 		;
-	/* Not all of it has come: it is told. */
+	/* Not all data has arrived, which is reported by an error. */
 	EXPECT_EQ(ECONNRESET, errno);
 	close(a);
 	close(l);
@@ -217,7 +217,7 @@ TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
 
 /* Tombstones */
 
-/* Who resets his connection has nothing left to send: 2 s, not 32. */
+/* A peer that resets has nothing left to send: its tombstone lasts 2 s, not 32. */
 TEST_F_TIMEOUT(bounds, tombstone_of_the_peers_reset, 400)
 {
 	int l = listening(8), s, a, id;
@@ -234,15 +234,15 @@ TEST_F_TIMEOUT(bounds, tombstone_of_the_peers_reset, 400)
 	ASSERT_EQ(1, poll(&p, 1, SOON));
 	EXPECT_EQ(1, stat_of(FAR, "Tombstones"));
 	EXPECT_EQ(0, wait_for_most(FAR, "Tombstones", 0, 10));
-	/* What this end has reset the peer may still ask for. */
+	/* The end that has reset keeps a tombstone, as its peer may still ask. */
 	EXPECT_EQ(1, stat_of(NEAR, "Tombstones"));
 	close(a);
 	close(l);
 }
 
 /*
- * Connections that a user opens and closes leave tombstones in half of the table at
- * most: listeners of others open without cookies.
+ * Connections that a user opens and closes fill half of the table of tombstones at most, so that
+ * other users' listeners still accept without cookies.
  */
 TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 {
@@ -258,14 +258,14 @@ TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 		a = let_in(l, &id);
 		ASSERT_LE(0, a);
 		EXPECT_EQ(i, id);
-		/* To the end, so that both know of it. */
+		/* Read the end, so that both ends know of it. */
 		close(s);
 		EXPECT_EQ(0, recv(a, &c, 1, 0));
 		close(a);
 		if (stat_of(NEAR, "Tombstones") > most)
 			most = stat_of(NEAR, "Tombstones");
 	}
-	/* On a slow machine the first are gone before the last come. */
+	/* On a slow machine the first tombstones expire before the last are made. */
 	EXPECT_GE(10, most);
 	EXPECT_LT(0, most);
 	if (virtual_time())
@@ -277,9 +277,9 @@ TEST_F_TIMEOUT(bounds, tombstones_of_ones_own, 400)
 }
 
 /*
- * The acceptor closes first, and the initiator a little later: its last ACK shortens the
- * acceptor's tombstone, which would have lived long.  However often that happens, those whose
- * time is over go.
+ * The acceptor closes first, and the initiator a little later: the initiator's last ACK shortens
+ * the life of the acceptor's tombstone, which would have been long.  However often that happens,
+ * expired tombstones are deleted.
  */
 TEST_F_TIMEOUT(bounds, tombstones_go_in_time, 400)
 {
@@ -299,14 +299,14 @@ TEST_F_TIMEOUT(bounds, tombstones_go_in_time, 400)
 		close(s);
 		usleep(90000);
 	}
-	/* Of the last two seconds, and of the time that the reaper takes. */
+	/* Tombstones of the last two seconds, and of the reaper's interval. */
 	EXPECT_GT(40, stat_of(FAR, "Tombstones"));
 	EXPECT_LT(10, stat_of(FAR, "Tombstones"));
 	close(l);
 	EXPECT_TRUE(wait_for_stat("Tombstones", 0, 100));
 }
 
-/* One that is sent from another address of the near end. */
+/* A connection from the address 10.0.0.@host of the near end, which has sent @id. */
 static int connect_from(int host, int id)
 {
 	char text[INET_ADDRSTRLEN];
@@ -324,7 +324,7 @@ static int connect_from(int host, int id)
 	return s;
 }
 
-/* Let the next in and reset it, unless it is refused. */
+/* Accept the next connection and reset it, unless it is refused. */
 static void let_in_and_reset(int l)
 {
 	struct pollfd p = { .fd = l, .events = POLLIN };
@@ -337,12 +337,12 @@ static void let_in_and_reset(int l)
 		}
 }
 
-/* Seconds that a connection is remembered which was reset */
+/* Seconds for which a connection that was reset is remembered */
 #define LIFE	32
 
 /*
- * A peer whose connections are all reset has half of what room there is for them.
- * Then it waits until the oldest have gone, and strangers are served.
+ * A peer whose connections are all reset fills half of the room for tombstones at most.  Its next
+ * connections then wait until the oldest have expired, while other hosts are served.
  */
 TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 {
@@ -361,7 +361,7 @@ TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 		close_hard(s);
 	}
 	tombs = stat_of(FAR, "Tombstones");
-	/* Who comes then waits, and nothing of it is lost. */
+	/* The peer's next connection waits, and loses no data. */
 	nonblock(l);
 	s = connect_and_send(4711);
 	usleep(100000);
@@ -373,7 +373,7 @@ TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 	EXPECT_LE(room / 2, tombs);
 	EXPECT_GT(room / 2 + 20, tombs);
 	EXPECT_EQ(-1, early);
-	/* Once in 512 times a stranger has the same number as he. */
+	/* Another host has the same hash bucket as this peer with probability 1/512. */
 	for (i = 9; i < 12 && id != i; i++) {
 		int stranger = connect_from(i, i);
 		struct pollfd p = { .fd = l, .events = POLLIN };
@@ -402,7 +402,7 @@ TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 #define DUMPED	100
 #define PATHS	32
 
-/* Which host of those that are dumped has this address, or DUMPED. */
+/* Index of the host that a line of the dump is about; DUMPED: none of ours. */
 static int dumped_host(const char *line)
 {
 	unsigned int i;
@@ -410,7 +410,7 @@ static int dumped_host(const char *line)
 	return sscanf(line, "10.1.0.%u from", &i) == 1 && i && i <= DUMPED ? i - 1 : DUMPED;
 }
 
-/* The host that the next line of "ndp path live" with a path is about; -1: no more. */
+/* The host that the next path in the output of "ndp path live" belongs to; -1: no more. */
 static int dumped_path(FILE *lines, int *host)
 {
 	char line[256];
@@ -423,7 +423,7 @@ static int dumped_path(FILE *lines, int *host)
 	return -1;
 }
 
-/* While hosts are dumped some of those that were shown go: all others are shown. */
+/* While hosts are dumped, some that were shown already are deleted: all others are shown. */
 TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 {
 	int s[DUMPED], a[DUMPED], shown[DUMPED + 1] = { 0 }, host = DUMPED, l, i, id;
@@ -436,7 +436,7 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 	ASSERT_EQ(0, bind(l, &to.any, address_len()));
 	ASSERT_EQ(0, listen(l, DUMPED));
 	ASSERT_EQ(0, shell("ip address add 10.1.0.200/24 dev eth0"));
-	/* Those of tests before this one. */
+	/* Wait until peers of earlier tests are forgotten. */
 	ASSERT_TRUE(wait_for_stat("IdlePeers", 0, 70));
 	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 0));
 	ASSERT_EQ(0, shell("ip address add 10.1.0.201/24 dev eth1"));
@@ -451,13 +451,13 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 		a[i] = let_in(l, &id);
 		ASSERT_LE(0, a[i]);
 	}
-	/* Of one page: it is ahead by that, and by what it and the kernel have at hand. */
+	/* A pipe of one page: the tool is ahead by that, and by what it and the kernel buffer. */
 	ASSERT_EQ(0, pipe(fds));
 	ASSERT_LT(0, fcntl(fds[0], F_SETPIPE_SZ, 4096));
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	if (!fork()) {
 		dup2(fds[1], 1);
-		/* The connections are the parent's alone. */
+		/* Only the parent shall hold the connections. */
 		close_range(3, ~0U, 0);
 		execlp("ndp", "ndp", "path", "live", NULL);
 		_exit(1);
@@ -478,7 +478,7 @@ TEST_F_TIMEOUT(bounds, dump_goes_on, 400)
 		ended++;
 	}
 	EXPECT_LT(DUMPED / 3, ended);
-	/* A host goes with the socket. */
+	/* A peer is deleted with its last socket. */
 	EXPECT_EQ(DUMPED - ended,
 		  wait_for_most(NEAR, "SockInUse", DUMPED - ended, patience(20)));
 	while ((id = dumped_path(lines, &host)) >= 0)

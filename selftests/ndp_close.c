@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How connections end when one side has closed altogether: it says so in its FIN
- * (NDP_F_GONE), and who closes upon that sends no FIN of its own, but an ACK that tells
- * that it is done.
+ * How connections end when one side has closed both directions: its FIN announces that
+ * (NDP_F_GONE), and a peer that closes thereupon sends no FIN of its own, but an ACK that ends the
+ * connection (NDP_F_LAST).
  *
- * Both ends are the kernel's; the test carries their packets (middle.h).
+ * Both ends are kernel sockets; the test forwards their packets (middle.h).
  */
 #include "middle.h"
 
 #define MTU		1500
 #define LONG		200		/* seconds */
 
-/* What the test has carried, by type; FINs that say that their sender is gone. */
+/* Packets that were forwarded, by type; FINs among them with GONE; packets that were dropped. */
 static unsigned long carried[TYPES];
 static unsigned long gone, lost;
 
@@ -30,13 +30,13 @@ FIXTURE(close)
 
 FIXTURE_VARIANT(close)
 {
-	int family;	/* of middle[] */
+	int family;	/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(close, ip4) { .family = 0 };
 FIXTURE_VARIANT_ADD(close, ip6) { .family = 1 };
 
-/* A connection that has taken something both ways, all of it acknowledged. */
+/* A connection that has carried data both ways, all of it acknowledged. */
 FIXTURE_SETUP(close)
 {
 	char c;
@@ -54,7 +54,7 @@ FIXTURE_SETUP(close)
 	lost = 0;
 }
 
-/* Nothing is left, and nobody was reset. */
+/* No socket and no memory is left, and no RST was sent. */
 FIXTURE_TEARDOWN(close)
 {
 	close(self->l);
@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(close)
 	printf("# %lu FINs, %lu of them gone, %lu ACKs\n", carried[FIN], gone, carried[ACK]);
 }
 
-/* The end of what the other one has sent is there, and is read at once: no ACK waits so long. */
+/* Wait for the peer's FIN and read the end at once, before the delayed ACK is due. */
 static bool reads_the_end(int s)
 {
 	char c;
@@ -72,7 +72,7 @@ static bool reads_the_end(int s)
 	return forward_until_each(is_readable, s, 10, 10) && !recv(s, &c, 1, 0);
 }
 
-/* Both have forgotten the connection; the listener is left. */
+/* Wait until both ends have forgotten the connection, and only the listener is left. */
 static bool both_end(void)
 {
 	__u64 end = now_us() + patience(10) * 1000000ULL;
@@ -85,7 +85,7 @@ static bool both_end(void)
 	return true;
 }
 
-/* One closes, and the other upon that. */
+/* One end closes, and the other one when it has read the end. */
 static bool close_both(int first, int second)
 {
 	bool told;
@@ -96,7 +96,7 @@ static bool close_both(int first, int second)
 	return told && both_end();
 }
 
-/* Who closes upon it needs no FIN: two packets, either way round. */
+/* The second end to close sends no FIN: two packets, whichever end closes first. */
 TEST_F_TIMEOUT(close, upon_the_client, LONG)
 {
 	EXPECT_TRUE(close_both(self->s, self->a));
@@ -117,7 +117,7 @@ TEST_F_TIMEOUT(close, upon_the_server, LONG)
 	EXPECT_EQ(1, carried[ACK]);
 }
 
-/* That ACK is lost: the FIN comes again, and the tombstone answers for who has gone. */
+/* That ACK is lost: the FIN is retransmitted, and answered by the tombstone. */
 static void lose_the_ack(struct packet *p)
 {
 	if (ndp_type(p) == ACK && ndp_of(p)->flags & LAST && !lost) {
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(close, and_the_ack_is_lost, LONG)
 	EXPECT_EQ(1, stat_of(FAR, "TombstoneHits") - hits);
 }
 
-/* The server takes its time: its ACK has left, and its FIN is what tells. */
+/* The server closes late: an ACK was sent already, and it has to send a FIN. */
 TEST_F_TIMEOUT(close, late, LONG)
 {
 	close(self->s);
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(close, late, LONG)
 		EXPECT_EQ(2, carried[FIN]);
 }
 
-/* Nobody has answered yet: a FIN that may open the connection asks for the other's. */
+/* No answer has arrived yet: a FIN that may open the connection has no GONE, to get a FIN back. */
 TEST_F_TIMEOUT(close, before_an_answer, LONG)
 {
 	int s = new_socket(NEAR, 0), a;
@@ -174,7 +174,7 @@ TEST_F_TIMEOUT(close, before_an_answer, LONG)
 	EXPECT_TRUE(close_both(self->s, self->a));
 }
 
-/* It only reads no more, or has something under way: it wants to hear of the other's end. */
+/* No GONE after a shutdown of writing, or with data in flight: the peer's FIN is still needed. */
 TEST_F_TIMEOUT(close, half, LONG)
 {
 	shutdown(self->s, SHUT_WR);
@@ -205,7 +205,7 @@ TEST_F_TIMEOUT(close, with_data_under_way, LONG)
 		EXPECT_EQ(2, carried[FIN]);
 }
 
-/* The other one has not been heard out: its data comes to nobody, and it is told, as by TCP. */
+/* The peer writes after the close: nothing can read its data, and it is reset, as by TCP. */
 TEST_F_TIMEOUT(close, and_the_other_writes, LONG)
 {
 	close(self->s);
@@ -237,8 +237,8 @@ static void watch_pushes(struct packet *p)
 }
 
 /*
- * The server has forgotten the connection, and that it was one: what the client pushes is
- * refused, and opens no other in the middle of the stream.
+ * The server has forgotten the connection, and its tombstone has expired: data that the client
+ * pushes is refused, and does not open another connection in the middle of the stream.
  */
 TEST_F_TIMEOUT(close, forgotten, LONG)
 {
@@ -274,7 +274,7 @@ static void one_way(struct packet *p)
 		carry_on(p);
 }
 
-/* An opening was taken, and nobody hears of it: it ends before it could be taken once more. */
+/* All answers to an opening are lost: it is given up before it could be accepted once more. */
 TEST_F_TIMEOUT(close, unanswered, LONG)
 {
 	int s = new_socket(NEAR, 0), a, timeout = 120000;
@@ -297,7 +297,7 @@ TEST_F_TIMEOUT(close, unanswered, LONG)
 	EXPECT_EQ(-1, recv(s, &c, 1, MSG_DONTWAIT));
 	EXPECT_EQ(ETIMEDOUT, errno);
 	close(a);
-	/* Until the tombstone has gone. */
+	/* Until the tombstone has expired. */
 	forward_packets_for(40000);
 	EXPECT_FALSE(is_readable(self->l));
 end:
@@ -312,7 +312,7 @@ static void lose_all(struct packet *p)
 	lost++;
 }
 
-/* TCP's sysctl may be 0 and below: a timer still rests. */
+/* TCP's keepalive sysctls may be 0: the timer still pauses between its runs. */
 TEST_F_TIMEOUT(close, kept_alive_at_once, LONG)
 {
 	const int yes = 1;

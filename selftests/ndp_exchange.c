@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a request and its answer cost, in packets: ACKs ride on what the applications write
- * (net/ndp/ack.c), and go by themselves when they write nothing.
+ * How many packets a request and its answer take: ACKs ride on data that the applications write
+ * (net/ndp/ack.c), and are sent by themselves if they write nothing.
  *
- * An application of a real machine may be slow, and its ACK then goes alone: packets are
- * counted in virtual time, where no application is.
+ * In real time an application may be slow, and its ACK is then sent by itself: packets are counted
+ * in virtual time alone.
  */
 #define NDP_WORLDS	(IN_WIRE | IN_WIRE6)
 #include "life.h"
@@ -32,7 +32,7 @@ static int socket_of(int end, int type)
 	return setns(world->ns[end], CLONE_NEWNET) ? -1 : a_socket(type);
 }
 
-/* Packets that both ends have sent: of one kind, or all. */
+/* Packets of one kind that both ends have sent. */
 static unsigned int sent(const char *name)
 {
 	return stat_of(NEAR, name) + stat_of(FAR, name);
@@ -51,7 +51,7 @@ static unsigned int sent_in_all(void)
 	return n;
 }
 
-/* There and back; the bytes are those that were sent. */
+/* A request and its answer.  Return: did both arrive as they were sent? */
 static bool exchange(int s, int a, int n)
 {
 	char out[REQUEST], in[REQUEST];
@@ -88,9 +88,8 @@ FIXTURE_TEARDOWN(exchange)
 }
 
 /*
- * Request, answer, the client's FIN, each of which carries an ACK, the ACK by which the server
- * is done, and, since that is what verifies a client whom the server has not seen, that of the
- * answer.
+ * The request, the answer with the request's ACK, an ACK of the answer, which verifies a client
+ * that the server does not know, the client's FIN, and the ACK by which the server ends.
  */
 TEST_F(exchange, takes_five_packets)
 {
@@ -111,7 +110,7 @@ TEST_F(exchange, takes_five_packets)
 	close(self->a);
 	EXPECT_TRUE(wait_for_rise(NEAR, "Tombstones", near, 10));
 	EXPECT_TRUE(wait_for_rise(FAR, "Tombstones", far, 10));
-	/* The acceptor's is gone after 2 s, not 32: the client has nothing to send again. */
+	/* The acceptor's tombstone lasts 2 s, not 32: the client has nothing to retransmit. */
 	EXPECT_GE(far, wait_for_most(FAR, "Tombstones", far, 10));
 	if (!virtual_time())
 		return;
@@ -119,7 +118,7 @@ TEST_F(exchange, takes_five_packets)
 	EXPECT_EQ(1, sent("AckRodeOut") - rode);
 }
 
-/* On an open connection two; the first answer has an ACK of its own, which verifies. */
+/* On an open connection two packets; the first answer's ACK is separate, to verify the client. */
 TEST_F(exchange, on_an_open_connection)
 {
 	unsigned int before;
@@ -135,7 +134,7 @@ TEST_F(exchange, on_an_open_connection)
 	before = sent_in_all();
 	for (i = 0; i < EXCHANGES; i++)
 		ASSERT_TRUE(exchange(self->s, self->a, i));
-	/* Where time is real a late answer is a timeout. */
+	/* In real time a late answer causes a timeout. */
 	if (!virtual_time())
 		return;
 	EXPECT_EQ(0, info_of(self->s).retrans);
@@ -155,7 +154,7 @@ static bool all_acked(int s)
 	return !left;
 }
 
-/* Nobody answers, nobody even accepts: the ACK goes by itself before a timeout. */
+/* The connection is not even accepted: the ACK is sent by itself before a timeout. */
 TEST_F(exchange, nobody_answers)
 {
 	unsigned int rtx = sent("DataRtx"), rode = sent("AckRodeOut");
@@ -168,7 +167,7 @@ TEST_F(exchange, nobody_answers)
 	self->a = accept(self->l, NULL, NULL);
 }
 
-/* Small messages one way, one behind the other, do not wait for ACKs that wait for answers. */
+/* A series of small messages one way is not slowed down by ACKs that wait for answers. */
 TEST_F(exchange, one_way)
 {
 	struct timespec from, to;
@@ -192,7 +191,7 @@ TEST_F(exchange, one_way)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (virtual_time())
-		/* Twice what 1 Gb/s need for them with their headers. */
+		/* Twice the time that they take with their headers at 1 Gb/s. */
 		EXPECT_GT(most * 2 * (REQUEST + 100) * 8, to.tv_nsec - from.tv_nsec +
 			  (to.tv_sec - from.tv_sec) * 1000000000ULL);
 	EXPECT_TRUE(all_acked(self->s));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP when memory fails: the kernel's fault injection refuses allocations that
- * the module makes, the n-th of a system call for each n, and every so many of those
- * that packets make.  Calls say so or do without, what was sent arrives, and nothing
- * is left.
+ * AF_NDP when allocations fail: the kernel's fault injection fails allocations of the module, the
+ * n-th of a system call for each n, and a percentage of those for packets.  Calls return an error
+ * or do without, data that was sent arrives, and nothing is left.
  *
  * Needs CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS.
  */
@@ -14,7 +13,7 @@
 
 #define FAULTS	"/sys/kernel/debug/"
 
-/* One of the files of @kind, failslab or fail_page_alloc. */
+/* Write @value to file @name of @kind, failslab or fail_page_alloc. */
 static bool set_fault(const char *kind, const char *name, const char *value)
 {
 	char path[96];
@@ -25,7 +24,7 @@ static bool set_fault(const char *kind, const char *name, const char *value)
 
 static const char *const kinds[] = { "failslab", "fail_page_alloc" };
 
-/* Where code is: of the module, or of the function @name of the kernel. */
+/* The addresses of the kernel's function @name, or, if that is NULL, of the module's code. */
 static bool find_code(const char *name, unsigned long *begin, unsigned long *end)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
@@ -46,12 +45,12 @@ static bool find_code(const char *name, unsigned long *begin, unsigned long *end
 	}
 	if (file)
 		fclose(file);
-	/* The last function ends somewhere behind its name. */
+	/* The end of the last function is not known. */
 	*end += 1024;
 	return *begin < *end;
 }
 
-/* Of allocations, those in whose stack is an address between these (reject: is none). */
+/* Fail allocations with an address of this range in their stack (reject: without one). */
 static bool set_code(const char *which, unsigned long begin, unsigned long end)
 {
 	char name[32], text[32];
@@ -80,15 +79,15 @@ static bool set_percent(const char *percent)
 }
 
 /*
- * Refuse @percent of what the module asks for, wherever it runs.  kmemleak takes an
- * object of its own for each of those, does without it, and would use up every second
- * number of an order to fail the n-th.
+ * Fail @percent of the module's allocations, whatever context they are made in.  kmemleak allocates
+ * an object of its own for each of them, does without it, and would use up every second number when
+ * the n-th is to fail.
  */
 static bool faults(const char *percent)
 {
 	unsigned long begin, end;
 
-	/* First none at all: without bounds they would be everyone's. */
+	/* First fail none: without bounds the whole kernel's allocations would fail. */
 	if (!set_percent("0"))
 		return false;
 	if (find_code("kmemleak_alloc", &begin, &end) && !set_code("reject", begin, end))
@@ -136,8 +135,8 @@ FIXTURE_TEARDOWN(faults)
 }
 
 /*
- * The n-th allocation of this thread, of those that the module has made for it,
- * fails, for each n until a call has no n-th.
+ * The n-th of the allocations that the module makes for this thread fails, for each n until a call
+ * has no n-th one.
  */
 
 static int fail_nth = -1;
@@ -153,7 +152,7 @@ static void order_fault(int n)
 		perror("# fail-nth");
 }
 
-/* Ends the order.  Return: what is left of n, 0 when it has failed. */
+/* End the order.  Return: the rest of n, 0 if an allocation has failed. */
 static int fault_left(void)
 {
 	int error = errno;
@@ -196,7 +195,7 @@ TEST_F_TIMEOUT(faults, each_allocation_of_a_socket, 400)
 	EXPECT_GT(refused, 0);
 }
 
-/* The next that has sent something: one that could not has closed again. */
+/* Accept the next connection that has sent a byte: one that could not send was closed again. */
 static int let_in_speaker(int l)
 {
 	char byte;
@@ -213,7 +212,7 @@ static int let_in_speaker(int l)
 	return -1;
 }
 
-/* What connect() and send() allocate: refused or done without. */
+/* Each allocation of connect() and send() fails: they return an error or do without. */
 TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
 {
 	int l = listening(8), n, refused = 0, left = 0;
@@ -231,7 +230,7 @@ TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
 		if (!ok) {
 			ASSERT_TRUE(short_of_memory(error)) TH_LOG("%s", strerror(error));
 			refused++;
-			/* It may be done again. */
+			/* The calls may be repeated. */
 			connect_to(s, port);
 			ASSERT_EQ(send(s, "x", 1, MSG_NOSIGNAL), 1);
 		}
@@ -245,14 +244,14 @@ TEST_F_TIMEOUT(faults, each_allocation_of_a_client, 400)
 	close(l);
 }
 
-/* The opening of a client that neither writes nor waits finds no memory: it leaves later. */
+/* No memory for the opening of a client that neither writes nor waits: it is sent later. */
 TEST_F_TIMEOUT(faults, opening_without_memory, 400)
 {
 	int l = listening(8), s = new_socket(NEAR, 0);
 
 	ASSERT_GE(l, 0);
 	ASSERT_GE(s, 0);
-	/* It leaves after a millisecond, in which no virtual time passes. */
+	/* The opening is sent after a millisecond; the next calls take no virtual time. */
 	if (!virtual_time())
 		SKIP(goto end, "the opening may leave before memory fails");
 	ASSERT_EQ(connect_to(s, port), 0);
@@ -281,13 +280,15 @@ TEST_F_TIMEOUT(faults, allocations_of_a_namespace, 400)
 		left = fault_left();
 	}
 	printf("# %d allocations, %d refusals\n", n - 2, refused);
-	/* ndp_stat, the table of sysctls and what registers it; pages may hide one. */
+	/*
+	 * ndp_stat, the sysctl table and its registration; page allocations may hide one of these.
+	 */
 	EXPECT_GE(refused, 2);
 	ASSERT_EQ(unshare(CLONE_NEWNET), 0);
 	EXPECT_GE(socket(AF_NDP, SOCK_STREAM, 0), 0);
 }
 
-/* Both ways at once, all of it, in order. */
+/* Bytes that are sent both ways at once, and must arrive in order */
 #define MANY	(4 << 20)
 
 static bool send_many(int fd)
@@ -301,7 +302,7 @@ static bool send_many(int fd)
 		for (i = 0; i < part; i++)
 			data[i] = byte_at(at + i);
 		n = send(fd, data, part, MSG_NOSIGNAL);
-		/* Refused whole: once more. */
+		/* No byte was accepted: try again. */
 		if (n < 0 && !short_of_memory(errno))
 			return false;
 		n = n < 0 ? 0 : n;
@@ -352,7 +353,7 @@ TEST_F_TIMEOUT(faults, packets, 400)
 	close(l);
 }
 
-/* Openings that find no memory for a socket are asked again. */
+/* Openings for which no socket can be allocated are retransmitted. */
 TEST_F_TIMEOUT(faults, openings, 400)
 {
 	int l = listening(8), i, id, opened = 0, tries = scaled(200);
@@ -406,13 +407,13 @@ TEST_F_TIMEOUT(faults, allocations_of_the_module, 400)
 	int n, refused = 0, left = 0;
 	unsigned long begin, end;
 
-	/* Nobody knows yet where its own code will be. */
+	/* The address of the module's own code is not known yet. */
 	ASSERT_TRUE(find_code("do_one_initcall", &begin, &end));
 	ASSERT_TRUE(set_code("require", begin, end));
-	/* The core has a backtrace for a slab cache that it cannot make. */
+	/* The core logs a backtrace when it cannot create a slab cache. */
 	ASSERT_TRUE(find_code("proto_register", &begin, &end));
 	ASSERT_TRUE(set_code("reject", begin, end));
-	/* Tests before this one may have loaded them. */
+	/* Earlier tests may have loaded other transports. */
 	shell("rmmod ndp_mprdma ndp_dcqcn ndp_light ndp_fixed 2>/dev/null");
 	ASSERT_EQ(shell("rmmod ndp"), 0);
 	for (n = 1; !left; n++) {

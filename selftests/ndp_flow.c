@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the receiver refuses, or a switch returns, comes back no faster than that can
- * change: few packets while a reader sleeps, memory is short or a queue is full, and all
- * of the data once it is over.  And the sender knows the newest window, soon.
+ * Packets that the receiver refuses, or a switch returns, are not retransmitted faster than that
+ * can change: few packets while a reader sleeps, memory is short or a queue is full, and all data
+ * afterwards.  The sender also learns the newest window soon.
  *
- * Both ends are the kernel's, but for the answers that overtake one another; the test
- * carries their packets (middle.h).
+ * Both ends are kernel sockets, except that the test itself sends answers that overtake one
+ * another; it forwards all packets (middle.h).
  */
 #include "middle.h"
 #include "liar.h"
 
 #define MTU		1500
 #define LONG		400		/* seconds */
-/* Numbered packets that both ends may send in ten seconds in which nothing can be taken. */
+/* Packets that both ends may send in ten seconds in which the receiver can take nothing. */
 #define FEW		1000
-/* One way of a long cable, us */
+/* One-way delay of a long cable, us */
 #define SLOWLY		500
 
-/* What the test has carried, by type. */
+/* Packets that the test has seen, by type, and how many of all it has spoilt. */
 static unsigned long carried[TYPES];
 static unsigned long spoilt;
-/* PSN of the first DATA packet, and how it stays away. */
+/* PSN of the first DATA packet, which is kept from arriving. */
 static bool lowest_known;
 static __u32 lowest;
 
@@ -72,7 +72,7 @@ static void write_some(int s, unsigned long *done, unsigned long total)
 /* Has read_some() come to the end? */
 static bool ended;
 
-/* Read what there is, which must be what was written.  Return: is it? */
+/* Read all that has arrived.  Return: is it what was written? */
 static bool read_some(int s, unsigned long *done)
 {
 	__u8 buf[5000];
@@ -86,7 +86,7 @@ static bool read_some(int s, unsigned long *done)
 	return true;
 }
 
-/* One direction of a connection: its two sockets, and how far they have come. */
+/* One direction of a connection: its two sockets, and the bytes written and read. */
 struct stream {
 	int		s, a;
 	unsigned long	written, read;
@@ -100,13 +100,13 @@ FIXTURE(flow)
 
 FIXTURE_VARIANT(flow)
 {
-	int family;	/* of middle[] */
+	int family;	/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(flow, ip4) { .family = 0 };
 FIXTURE_VARIANT_ADD(flow, ip6) { .family = 1 };
 
-/* A connection that has taken something both ways, with small buffers. */
+/* A connection that has carried data both ways, with small buffers. */
 FIXTURE_SETUP(flow)
 {
 	int id, small = 40000;
@@ -136,7 +136,7 @@ FIXTURE_SETUP(flow)
 	ended = false;
 }
 
-/* All ends well, and nothing is left. */
+/* No socket and no memory is left. */
 FIXTURE_TEARDOWN(flow)
 {
 	close(self->t.s);
@@ -147,7 +147,7 @@ FIXTURE_TEARDOWN(flow)
 	EXPECT_TRUE(forward_until_stat("MemBytes", 0, 10));
 }
 
-/* Are packets few for ten seconds, which begin now? */
+/* Are few packets sent in the next ten seconds? */
 static bool few_packets(void)
 {
 	unsigned long n = all_carried();
@@ -158,7 +158,7 @@ static bool few_packets(void)
 	return n < FEW;
 }
 
-/* The rest is written and read: all of it, and the end. */
+/* Write and read the rest.  Return: did all data arrive, and the end? */
 static bool to_the_end(struct stream *t, unsigned long total)
 {
 	__u64 end = now_us() + patience(120) * 1000000ULL;
@@ -180,7 +180,7 @@ static bool to_the_end(struct stream *t, unsigned long total)
 	return false;
 }
 
-/* A FIN behind data for which nobody makes room. */
+/* A FIN behind data for which the reader makes no room. */
 TEST_F_TIMEOUT(flow, fin_and_a_sleeping_reader, LONG)
 {
 	unsigned long refused = stat_of(FAR, "NoRoomIn");
@@ -189,8 +189,8 @@ TEST_F_TIMEOUT(flow, fin_and_a_sleeping_reader, LONG)
 	shutdown(self->t.s, SHUT_WR);
 	settle();
 	/*
-	 * Packets that do not arrive all at once are pulled for one by one.  What was pulled
-	 * before a LAST and what is pushed behind it can be more than there is room for, once.
+	 * Packets that do not arrive all at once are answered by one pull each.  Packets pulled
+	 * before a LAST and those pushed behind it can exceed the room, once.
 	 */
 	if (!virtual_time())
 		refused = stat_of(FAR, "NoRoomIn");
@@ -200,13 +200,13 @@ TEST_F_TIMEOUT(flow, fin_and_a_sleeping_reader, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 0));
 }
 
-/* In order it needs no room, so that who has closed is told, and can go. */
+/* A FIN in order needs no room, so that a sender that has closed gets its ACK and can end. */
 TEST_F_TIMEOUT(flow, fin_into_a_full_buffer, LONG)
 {
 	write_some(self->t.s, &self->t.written, 10000);
 	settle();
 	EXPECT_EQ(10000, self->t.written);
-	/* Now there is more than there may be. */
+	/* Now the buffer holds more than its limit. */
 	set_int(self->t.a, SOL_SOCKET, SO_RCVBUF, 1);
 	shutdown(self->t.s, SHUT_WR);
 	settle();
@@ -232,11 +232,11 @@ static void drop_lowest(struct packet *p)
 	carry_on(p);
 }
 
-/* What lies behind a gap has all the room, and the gap stays. */
+/* Packets behind a gap take all the room, and the gap stays. */
 TEST_F_TIMEOUT(flow, lowest_lost_and_no_room, LONG)
 {
 	meddle = drop_lowest;
-	/* Short, or the path would be suspected to lose what is long. */
+	/* A short packet, or the path would be suspected of losing long ones. */
 	write_some(self->t.s, &self->t.written, 100);
 	settle();
 	write_some(self->t.s, &self->t.written, 1000000);
@@ -248,7 +248,7 @@ TEST_F_TIMEOUT(flow, lowest_lost_and_no_room, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 300000));
 }
 
-/* The header of the lowest packet, until another packet is refused. */
+/* The header of the lowest packet, held until another packet is refused. */
 static struct packet held;
 static bool holds;
 
@@ -272,7 +272,7 @@ static void trim_lowest(struct packet *p)
 		holds = false;
 		deliver(&held, 300);
 	}
-	/* Nobody hears it: on a slow machine a pull comes later than the question. */
+	/* Drop PROBEs: on a slow machine a pull may arrive later than a PROBE is sent. */
 	if (type == PROBE) {
 		carried[PROBE]++;
 		return;
@@ -280,7 +280,7 @@ static void trim_lowest(struct packet *p)
 	carry_on(p);
 }
 
-/* The gap has a slot of its own: it is pulled though there is no room, without a PROBE. */
+/* Room is reserved for the gap: its packet is pulled into a full buffer, without a PROBE. */
 TEST_F_TIMEOUT(flow, lowest_trimmed_and_no_room, LONG)
 {
 	holds = false;
@@ -298,12 +298,12 @@ TEST_F_TIMEOUT(flow, lowest_trimmed_and_no_room, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 300000));
 }
 
-/* The namespace has no memory for anybody, and the reader has something to read. */
+/* The namespace has no memory left, and the reader has unread data. */
 TEST_F_TIMEOUT(flow, no_memory, LONG)
 {
 	write_some(self->t.s, &self->t.written, 3000);
 	settle();
-	/* Less than what there is; each page more is refused. */
+	/* Less than what is in use; each further page is refused. */
 	ASSERT_TRUE(set_sysctl(FAR, "mem_max_kb", 1));
 	write_some(self->t.s, &self->t.written, 100000);
 	settle();
@@ -313,13 +313,13 @@ TEST_F_TIMEOUT(flow, no_memory, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 300000));
 }
 
-/* A token opens a connection too.  Who had to wait for an initiator has given it one. */
+/* A token can open a connection too.  An acceptor that had to verify the initiator gave it one. */
 static bool is_token(struct packet *p)
 {
 	return p->from == NEAR && ndp_type(p) == COOKIE && ndp_of(p)->flags & SYN;
 }
 
-/* As a switch whose header queue is full does. */
+/* Return headers, as a switch does whose header queue is full. */
 static void return_header(struct packet *p)
 {
 	if (is_token(p))
@@ -356,7 +356,7 @@ TEST_F_TIMEOUT(flow, returned_for_ever, LONG)
 	returns(_metadata, &self->t, 20000);
 }
 
-/* As broken hardware does: each payload comes changed, and what stands before it is whole. */
+/* Corrupt each payload, but not the headers, as broken hardware does. */
 static void change_payload(struct packet *p)
 {
 	if (p->from == NEAR && ndp_type(p) == DATA && has_payload(p)) {
@@ -382,7 +382,7 @@ TEST_F_TIMEOUT(flow, fin_returned_for_ever, LONG)
 	returns(_metadata, &self->t, 0);
 }
 
-/* As a receiver that never has room for what it pulls, one packet for each PROBE. */
+/* Answer as a receiver that pulls one packet for each PROBE and never has room for it. */
 static void refuse(struct packet *p)
 {
 	static __u32 pulled;
@@ -408,7 +408,7 @@ static void refuse(struct packet *p)
 	deliver(&answer, 20);
 }
 
-/* Another connection, of which the acceptor hears nothing: its opening is all there is. */
+/* Another connection, whose packets never reach the acceptor: only its opening is sent. */
 static void opens(struct __test_metadata *_metadata, struct stream *t,
 		  void (*spoil)(struct packet *p))
 {
@@ -438,7 +438,7 @@ TEST_F_TIMEOUT(flow, opening_returned_for_ever, LONG)
 	EXPECT_TRUE(to_the_end(&self->t, 20000));
 }
 
-/* The acceptor is the test: the listener knows of no such connection. */
+/* The test plays the acceptor: the listener does not know the connection. */
 TEST_F_TIMEOUT(flow, opening_refused_for_ever, LONG)
 {
 	opens(_metadata, &self->t, refuse);
@@ -446,7 +446,7 @@ TEST_F_TIMEOUT(flow, opening_refused_for_ever, LONG)
 	close_hard(self->t.s);
 }
 
-/* The answers are the test's: one of before says less, or more, than the newest. */
+/* The test sends the answers: an older one announces less, or more, than the newest. */
 TEST_F(flow, an_older_answer_comes_later)
 {
 	struct packet *p = &heard.first[DATA];
@@ -464,7 +464,7 @@ TEST_F(flow, an_older_answer_comes_later)
 	tell(p, ACK, HAS_PULL, psn, 1, 0);
 	settle();
 	EXPECT_EQ(30000, info_of(self->t.s).snd_window);
-	/* Of two with the same pulls the later packet's is the newer. */
+	/* Of two answers with the same pull counter, the one to the later packet is newer. */
 	tell(p, ACK, HAS_PULL, psn + 2, 2, 20000);
 	tell(p, NACK, HAS_PULL, psn + 1, 2, 10000);
 	settle();
@@ -479,7 +479,7 @@ TEST_F(flow, an_older_answer_comes_later)
 	close_hard(self->t.a);
 }
 
-/* What lies below a gap waits for a pull that nobody owes: a PULL that says so frees it. */
+/* A NACKed packet waits for a pull that is not owed: a PULL with LAST has it retransmitted. */
 TEST_F(flow, nothing_is_owed_below_a_gap)
 {
 	struct packet *p = &heard.first[DATA];
@@ -507,7 +507,7 @@ TEST_F(flow, nothing_is_owed_below_a_gap)
 	close_hard(self->t.a);
 }
 
-/* DATA from the near end once the far one has answered, and how many of it could open. */
+/* DATA of the near end after the far end's first answer, and how many of it have SYN. */
 static bool answered;
 static unsigned long behind, openings;
 
@@ -523,8 +523,8 @@ static void watch_openings(struct packet *p)
 }
 
 /*
- * A transport without pulls pushes all that it sends.  None of that opens a connection once
- * there is one, or what comes late would open it again.
+ * A transport without pulls pushes all its packets.  None of them may open a connection once it is
+ * established, or late copies would open it again.
  */
 TEST_F_TIMEOUT(flow, only_an_opening_opens, LONG)
 {
@@ -547,14 +547,14 @@ TEST_F_TIMEOUT(flow, only_an_opening_opens, LONG)
 	EXPECT_TRUE(to_the_end(&t, 100000));
 	printf("# %lu DATA packets behind the opening\n", behind);
 	EXPECT_LT(50, behind);
-	/* Where time is real some leave before the answer has arrived. */
+	/* In real time some are sent before the answer has arrived. */
 	if (virtual_time())
 		EXPECT_EQ(0, openings);
 	close(t.s);
 	close(t.a);
 }
 
-/* Who reads again says so at once, and who writes waits for that, a round trip, and no more. */
+/* A reader that goes on announces room at once: the writer waits for a round trip, no longer. */
 TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
 {
 	unsigned long before;
@@ -563,13 +563,13 @@ TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
 
 	meddle = carry_slowly;
 	for (i = 0; i < 5; i++) {
-		/* As much as there is room for, to the last. */
+		/* Write until the receiver has refused a packet. */
 		do {
 			before = self->t.written;
 			write_some(self->t.s, &self->t.written, before + 1000);
 			settle();
 		} while (stat_of(FAR, "DataBytesIn") == self->t.written + sizeof(int));
-		/* What was refused waits for the reader. */
+		/* A refused packet waits for the reader. */
 		ASSERT_TRUE(read_some(self->t.a, &self->t.read));
 		began = now_us();
 		while (self->t.read < self->t.written && now_us() - began < 5000000) {
@@ -581,7 +581,7 @@ TEST_F_TIMEOUT(flow, a_reader_stops_and_goes_on, LONG)
 		if (gap > longest)
 			longest = gap;
 		forward_packets_for(50);
-		/* The same again behind a buffer that is full of what was LAST. */
+		/* The same again, behind data that was sent with LAST. */
 		write_some(self->t.s, &self->t.written, self->t.written + 1000);
 		settle();
 		ASSERT_TRUE(read_some(self->t.a, &self->t.read));

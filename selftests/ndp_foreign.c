@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Networks that do not know NDP: hardware that trims at lengths and with code points of
- * its own, or leaves the headers' lengths as they were, and routers that change or clear
- * code points.  What arrives is what was sent, however; what it takes is counted.
+ * Networks that do not know NDP: hardware that trims at lengths and with code points of its own, or
+ * leaves the headers' lengths as they were, and routers that change or clear code points.  All data
+ * still arrives as it was sent; counters tell what the network did.
  */
 #include "middle.h"
 
@@ -10,14 +10,14 @@
 #define BYTES		(400 * 1000)	/* each way */
 #define PATIENCE	60		/* s */
 
-/* What the network did. */
+/* What the network does, and how often it did. */
 static struct {
-	int	keep;		/* bytes behind the UDP header that stay of what is trimmed */
-	int	dscp;		/* of what is trimmed, -1: unchanged */
-	bool	lengths;	/* are wrong afterwards */
-	bool	udp_length;	/* is wrong afterwards */
-	int	data;		/* packets with payload that came */
-	int	trimmed;	/* of them */
+	int	keep;		/* bytes behind the UDP header that a trimmed packet keeps */
+	int	dscp;		/* of trimmed packets, -1: unchanged */
+	bool	lengths;	/* IP's and UDP's lengths stay as they were */
+	bool	udp_length;	/* UDP's length stays as it was */
+	int	data;		/* packets with payload that were sent */
+	int	trimmed;	/* packets that were trimmed */
 	int	remarked;
 } net;
 
@@ -27,7 +27,7 @@ static void carry_on(struct packet *p)
 	deliver(p, 20);
 }
 
-/* Without a word to the headers above, if it is that kind. */
+/* Trim; the lengths of IP and UDP stay as they were if the test says so. */
 static void cut(struct packet *p)
 {
 	__be16 udp_len = udp_of(p)->len;
@@ -43,7 +43,7 @@ static void cut(struct packet *p)
 	net.trimmed += deliver(p, 20);
 }
 
-/* A port that is too full for every fourth. */
+/* A port that trims every fourth packet. */
 static void trims(struct packet *p)
 {
 	net.data += has_payload(p);
@@ -62,7 +62,7 @@ static void remarks(struct packet *p)
 	net.remarked += deliver(p, 20) && changed;
 }
 
-/* Every other one. */
+/* Clear the code point of every other packet. */
 static void bleaches_some(struct packet *p)
 {
 	static int n;
@@ -102,7 +102,7 @@ static bool flows(struct flow *f, int end)
 	return true;
 }
 
-/* BYTES there and back, through the network. */
+/* Send BYTES both ways through the network. */
 static bool goes_through(void)
 {
 	struct flow near, far;
@@ -132,7 +132,7 @@ static bool goes_through(void)
 	close(far.fd);
 	printf("# data %d, trimmed %d, remarked %d; near got %d, far got %d of %d bytes\n",
 	       net.data, net.trimmed, net.remarked, near.got, far.got, BYTES);
-	/* What is still under way arrives as well. */
+	/* Let packets that are still under way arrive. */
 	if (!forward_until_stat("SockInUse", 0, PATIENCE))
 		return false;
 	while (n_late)
@@ -140,7 +140,7 @@ static bool goes_through(void)
 	return near.over && far.over && near.got == BYTES && far.got == BYTES;
 }
 
-/* Cut as now told, some of it. */
+/* The same, with some packets trimmed. */
 static bool goes_through_trimmed(void)
 {
 	int before = net.trimmed;
@@ -153,7 +153,7 @@ static unsigned long long both(const char *name)
 	return stat_of(NEAR, name) + stat_of(FAR, name);
 }
 
-/* @name, once it is @n: what was written is not at once received. */
+/* Wait until @name is @n, as packets are received later than written.  Return: its last value. */
 static unsigned long long counted(const char *name, unsigned long long n)
 {
 	__u64 end = now_us() + 5000000;
@@ -163,7 +163,7 @@ static unsigned long long counted(const char *name, unsigned long long n)
 	return both(name);
 }
 
-/* Those that came after their connection's end are not told by type. */
+/* Trimmed packets that arrive after their connection's end are not counted as trimmed. */
 static bool all_came_trimmed(void)
 {
 	__u64 end = now_us() + 5000000;
@@ -215,7 +215,7 @@ FIXTURE_TEARDOWN(foreign)
 	EXPECT_EQ(0, both("DropChecksum"));
 }
 
-/* At the header's end, within the payload's checksum, within the payload. */
+/* Trimmed at the header's end, within the payload's checksum, within the payload. */
 TEST_F_TIMEOUT(foreign, cuts_anywhere, 200)
 {
 	static const int keep[] = { HDR_LEN, HDR_LEN + 1, HDR_LEN + CRC_LEN, 64, 100, 1000 };
@@ -229,7 +229,7 @@ TEST_F_TIMEOUT(foreign, cuts_anywhere, 200)
 	EXPECT_EQ(0, both("RemarkedIn"));
 }
 
-/* Its own is no fault, nor ours on what it has cut. */
+/* Trimmed packets may have a code point of the switch's own, or NDP's: neither is an error. */
 TEST_F_TIMEOUT(foreign, marks_what_it_cut, 200)
 {
 	static const int dscp[] = { 0, 10, DSCP_DATA, DSCP_CONTROL, 46 };
@@ -244,7 +244,7 @@ TEST_F_TIMEOUT(foreign, marks_what_it_cut, 200)
 	EXPECT_EQ(0, both("RemarkedIn"));
 }
 
-/* IP drops what is shorter than it says: lost, and sent again for that. */
+/* IP drops packets shorter than their length field: they are lost and retransmitted. */
 TEST_F_TIMEOUT(foreign, leaves_lengths, 200)
 {
 	net.keep = HDR_LEN + CRC_LEN;
@@ -272,7 +272,7 @@ TEST_F_TIMEOUT(foreign, lengths_are_repaired, 200)
 	EXPECT_GT(net.trimmed, both("Repaired"));
 }
 
-/* IP's is right, UDP's is not. */
+/* IP's length is right, UDP's is not. */
 TEST_F_TIMEOUT(foreign, udp_lengths_are_repaired, 200)
 {
 	ASSERT_TRUE(tell_repair("add"));
@@ -283,14 +283,14 @@ TEST_F_TIMEOUT(foreign, udp_lengths_are_repaired, 200)
 	EXPECT_EQ(net.trimmed, counted("Repaired", net.trimmed));
 }
 
-/* What is not cut, and what is no NDP, is left alone. */
+/* Packets that are not trimmed, or not NDP's, are not changed. */
 TEST_F(foreign, nothing_to_repair)
 {
 	ASSERT_TRUE(tell_repair("add"));
 	meddle = carry_on;
 	ASSERT_TRUE(goes_through());
 	EXPECT_EQ(0, both("Repaired"));
-	/* It goes with its device. */
+	/* The setting is deleted with its device. */
 	close(tun[NEAR]);
 	close(tun[FAR]);
 	ASSERT_EQ(0, lay_middle(MTU));
@@ -307,7 +307,7 @@ TEST_F(foreign, clears_code_points)
 	EXPECT_EQ(net.remarked, counted("RemarkedIn", net.remarked));
 }
 
-/* All alike: those that are right by chance are not counted. */
+/* All packets get one code point: those that had it before are not counted. */
 TEST_F(foreign, takes_all_for_data)
 {
 	meddle = remarks;
@@ -330,8 +330,8 @@ static void swallows(struct packet *p)
 }
 
 /*
- * To the other end, a host that is suspended, or whose virtual machine is, looks like this.
- * It is waited for, and then not; when it is back it is told.
+ * This is how a suspended host, or virtual machine, looks to its peer.  The peer waits, then gives
+ * up; a host that comes back later is reset.
  */
 TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 {
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	a = let_in(l, &id);
 	ASSERT_LE(0, a);
 	settle();
-	/* Where time is not virtual nobody has half a minute. */
+	/* The default of half a minute is too long for a test in real time. */
 	if (!virtual_time())
 		set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
 	meddle = swallows;
@@ -353,7 +353,7 @@ TEST_F_TIMEOUT(foreign, host_sleeps, 400)
 	meddle = pass;
 	EXPECT_TRUE(forward_until(is_readable, a, 20));
 	EXPECT_EQ(1, recv(a, &c, 1, MSG_DONTWAIT));
-	/* The challenge too is asked again, and answered. */
+	/* The challenge is repeated as well, and answered. */
 	forward_packets_for(2500);
 	meddle = swallows;
 	ASSERT_EQ(1, send(s, "x", 1, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Forged AF_NDP packets, for tests of what a receiver makes of them.
+ * Sends forged AF_NDP packets, for tests of how a receiver handles them.
  *
  *	ndp_forge [-a] [-c CONN-ID] [-i PORT] [-n COPIES] [-p PSN] [-s ADDRESS]
  *		WHAT ADDRESS PORT
@@ -11,25 +11,25 @@
  *	short		that packet, cut at every length within the header, its UDP
  *			length to match
  *	trimmed		DATA, cut at every length behind the header
- *	long		that packet, with 1 to 64 bytes too many
+ *	long		the opening, with 1 to 64 bytes too many
  *	check		each bit of the header flipped, checksum left alone
  *	version		all other versions
  *	type		all types, none of them with SYN
  *	length		all control types with more behind the header, FIN with a length
- *	transport	openings of transports that are not there
- *	claim		DATA whose length field says something else
+ *	transport	openings with transports that do not exist
+ *	claim		DATA whose length field is wrong
  *	flags		all combinations of flags but SYN, in DATA of no connection
  *	bounced		each type with BOUNCED
- *	psn		DATA of the connection with a first PSN that is not its own
- *	window		DATA far ahead of it and far behind
- *	pull		ACKs of packets never sent whose pull counters leap
+ *	psn		DATA of the connection with another first PSN than its own
+ *	window		DATA far ahead of the window and far behind
+ *	pull		ACKs of packets never sent, whose pull counters jump
  *	flood		openings with connection ids and addresses of 10.99.0.0/16 at random,
- *			DATA that wants more
- *	cookie		cookies that nobody gave
+ *			DATA without LAST
+ *	cookie		cookies that were never issued
  *
- * -a: as the acceptor would send; -c, -i, -p: connection id, initiator's port and
- * first PSN of a connection that exists; -s: from this address.  RST and valid
- * answers are not forged: with the right id they are the peer's own word.
+ * -a: send as the acceptor; -c, -i, -p: connection id, initiator's port and first PSN of a
+ * connection that exists; -s: from this address.  RST and valid answers are not forged: with the
+ * right id the receiver must trust them.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -79,7 +79,7 @@ static struct header make(int type, int flags)
 	return h;
 }
 
-/* Header, CRC and payload, @len bytes of it all; the checksum made good first. */
+/* Send @len bytes of header, CRC and payload; with @sum the checksum is computed first. */
 static void emit(struct header h, bool sum, int len)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = daddr };
@@ -130,7 +130,7 @@ static void forge_short(void)
 		emit(data(SYN | LAST), true, len);
 }
 
-/* Between header and whole packet it is a trimmed one, as switches make them. */
+/* A length between the header's and the whole packet's is that of a trimmed packet. */
 static void forge_trimmed(void)
 {
 	for (int len = HDR_LEN; len < WHOLE; len++)
@@ -148,7 +148,7 @@ static void forge_check(void)
 	struct header h = data(SYN | LAST);
 
 	h.check = htons(fold(&h, sizeof(h), pseudo()));
-	/* The version is looked at first. */
+	/* Leave out the version, which is checked before the checksum. */
 	for (int bit = 0; bit < HDR_LEN * 8; bit++) {
 		struct header bad = h;
 
@@ -188,7 +188,7 @@ static void forge_length(void)
 	emit(h, true, WHOLE);
 }
 
-/* A DATA packet that claims another length is cut, or longer than it says. */
+/* DATA with another length field counts as trimmed, or is longer than it claims. */
 static void forge_claim(void)
 {
 	for (int bit = 0; bit < 16; bit++) {
@@ -251,7 +251,7 @@ static void forge_flood(void)
 	emit(data(SYN), true, WHOLE);
 }
 
-/* Transports that nobody has: what a peer asks for is not loaded. */
+/* Transports that do not exist: no module is loaded because a peer asks for it. */
 static void forge_transport(void)
 {
 	for (int id = 1; id < 256; id++) {

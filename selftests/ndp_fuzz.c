@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What AF_NDP makes of anything: of packets that are lost, copied, cut, overtaken or
- * broken by accident; of those that somebody on the way makes up; of any socket option,
- * sysctl and netlink message.
+ * AF_NDP with random input: packets that are lost, duplicated, cut, reordered or corrupted by
+ * accident; packets that an attacker on the path forges; any socket option, sysctl and netlink
+ * message.
  *
- * A round is what one seed gives.  Each test runs the rounds of fuzz_seeds, which have
- * found something once, then ROUNDS (environment) from SEED on.  A round that fails says
- * its seed; with the kernel's own (lab: uml -s) it is the same again.
+ * A round is determined by its seed.  Each test runs the rounds of fuzz_seeds, each of which has
+ * found a bug once, then ROUNDS (environment) from SEED on.  A round that fails prints its seed;
+ * with the kernel's own seed (lab: uml -s) it can be repeated.
  *
- * Of accidents all data must arrive, once and as it was sent.  Of lies nothing is asked of
- * the connections that they are told, but that they end; one beside them, of the same
- * hosts, must not notice, and memory must stay bounded and be given back.  Beyond that
- * the kernel must not complain: this runs where it looks at everything.
+ * Despite accidents all data must arrive, once and as it was sent.  With lies the attacked
+ * connections must only end; another connection of the same hosts, the witness, must not be
+ * affected, and memory must stay bounded and be freed.  Beyond that the kernel must not complain:
+ * this is run on debug kernels.
  */
 #include "middle.h"
 
@@ -30,10 +30,10 @@
 #define WITNESS		7000
 #define WITNESS_BYTES	40000
 #define BUFFER		(256 * 1024)
-/* What all sockets of a round may hold in one namespace. */
+/* Bytes that all sockets of a round may hold in one namespace. */
 #define MEMORY		(32ULL << 20)
 #define KEPT		64
-/* Virtual seconds: a connection that nobody answers takes its time. */
+/* Virtual seconds: a connection without answers takes long to end. */
 #define LONG		1000000
 #define COUNT(a)	((int)(sizeof(a) / sizeof(*(a))))
 
@@ -58,7 +58,7 @@ static bool one_in(unsigned int n)
 	return !below(n);
 }
 
-/* Numbers at which something changes, and others. */
+/* Boundary values, and any others. */
 static __u32 edge(void)
 {
 	static const __u32 edges[] = {
@@ -87,7 +87,7 @@ static void seed(__u64 n)
 		any();
 }
 
-/* The rounds of a test. */
+/* Run the rounds of a test.  Return: how many have failed. */
 static int play(const char *test, bool (*round)(__u64 seed), int least)
 {
 	FILE *file = fopen("fuzz_seeds", "r");
@@ -120,7 +120,7 @@ struct side {
 	int	fd;
 	__u64	sent;
 	__u64	got;
-	bool	more;	/* what was sent last goes on */
+	bool	more;	/* the last send() had MSG_MORE */
 	bool	lazy;	/* reads nothing before the end */
 	bool	over;	/* all has been read */
 	bool	wrong;
@@ -233,7 +233,7 @@ static void set_some(int fd)
 	set_int(fd, options[i].level, options[i].name, below(options[i].most));
 }
 
-/* What an application does next. */
+/* A random action of an application. */
 static void act(struct pair *pair)
 {
 	int end = below(2);
@@ -263,7 +263,7 @@ static void act(struct pair *pair)
 	}
 }
 
-/* Once for both ends: all that they sent goes over, and no more. */
+/* Let each end of the witness write and read once. */
 static void witness_acts(void)
 {
 	int end;
@@ -291,7 +291,7 @@ static bool is_witness(struct packet *p)
 	return acceptor_port(p) == WITNESS;
 }
 
-/* Accidents: nobody means any harm, and sums tell. */
+/* Accidents: random faults, which checksums detect. */
 
 static void flip(struct packet *p)
 {
@@ -338,7 +338,7 @@ static void accident(struct packet *p)
 		len = cut[below(COUNT(cut))];
 		if (!has_payload(p) || len >= ndp_len(p))
 			break;
-		/* By hardware that leaves the lengths as they were, or not. */
+		/* Some hardware leaves the headers' lengths as they were. */
 		if (one_in(4))
 			p->len -= ndp_len(p) - len;
 		else
@@ -368,7 +368,7 @@ static void meddle_by_accident(struct packet *p)
 		accident(p);
 }
 
-/* Lies: of somebody who sees all, and gets every sum right. */
+/* Lies: an attacker who sees all packets, and computes all checksums. */
 
 static struct packet kept[KEPT];
 static int n_kept;
@@ -393,7 +393,7 @@ static int some_type(void)
 {
 	int type = below(one_in(8) ? TYPES : SIGNAL + 1);
 
-	/* Most must live on. */
+	/* Most connections must not be reset. */
 	return type == RST && !one_in(16) ? PULL : type;
 }
 
@@ -445,7 +445,7 @@ static void lie_about(struct packet *p)
 		h->psn_off = other.psn_off;
 		break;
 	case 13:
-		/* Within the largest packet that passes. */
+		/* No larger than the MTU allows. */
 		resize(p, below(one_in(2) ? 100 : 1400));
 		break;
 	case 14:
@@ -503,7 +503,7 @@ static void meddle_by_lies(struct packet *p)
 		lie(p);
 	else if (!one_in(32))
 		deliver(p, below(300));
-	/* And one that nobody sent. */
+	/* Also forge a packet that was not sent. */
 	if (one_in(lies_in)) {
 		struct packet made = *old();
 
@@ -577,7 +577,7 @@ static bool goes_on(int steps)
 	return memory_bounded();
 }
 
-/* What is left goes over, and then the end.  Return: has it all? */
+/* Send and read the rest, then the end.  Return: have both ends read the end? */
 static bool drained(struct pair *pair)
 {
 	int end, over = 0;
@@ -587,7 +587,7 @@ static bool drained(struct pair *pair)
 	for (end = NEAR; end <= FAR; end++) {
 		struct side *side = &pair->side[end];
 
-		/* A message without an end would be none; here it ends with no bytes. */
+		/* An unfinished message would be lost: an empty send() ends it. */
 		if (side->more)
 			side->more = send(side->fd, "", 0, MSG_NOSIGNAL) < 0;
 		else
@@ -683,12 +683,12 @@ static bool lies_round(__u64 n)
 	return ended() && ok;
 }
 
-/* The harness gives a test of its own 30 seconds. */
+/* A fixture, as the harness gives a test without one only 30 seconds. */
 FIXTURE(fuzz) { int unused; };
 FIXTURE_SETUP(fuzz) { }
 FIXTURE_TEARDOWN(fuzz) { }
 
-/* What never happened was not tested. */
+/* Has each of these counters risen?  An event that never occurred was not tested. */
 static bool happened(const char *const *names, int n)
 {
 	bool all = true;
@@ -711,7 +711,7 @@ static bool over(const char *transport)
 	return !strcmp(name ?: "ndp", transport);
 }
 
-/* Of NDP @pulls; of others what their receivers tell their senders. */
+/* For NDP @pulls; for others the counter of what their receivers report to senders. */
 static const char *own_of(const char *pulls)
 {
 	if (over("ndp"))
@@ -721,15 +721,15 @@ static const char *own_of(const char *pulls)
 	return over("mprdma") ? "EceIn" : "SignalIn";
 }
 
-/* Timeouts are wrong at times; TCPlight's are long, and most losses are found by the order. */
+/* Some timeouts are spurious; TCPlight's are long, and it finds most losses by the order. */
 static const char *found_lost(void)
 {
 	return over("light") ? "LostByOrder" : "SpuriousTimeouts";
 }
 
 /*
- * What a receiver refuses: DCQCN's takes packets in order alone, and others seldom come to it.
- * TCPlight's seldom has no room, and NACKs what is damaged.
+ * The counter of refused packets.  DCQCN's receiver refuses packets out of order, and rarely any
+ * for lack of room.  TCPlight's rarely lacks room, but NACKs damaged packets.
  */
 static const char *refused(void)
 {
@@ -742,14 +742,14 @@ TEST_F_TIMEOUT(fuzz, accidents, LONG)
 {
 	const char *const names[] = {
 		"DataIn", "TrimmedIn", "CrcIn", "DupIn", "NackIn", "ProbeIn", "FinIn",
-		/* What is the transport's own */
+		/* The transport's own counter */
 		own_of("PulledIn"),
 		"BouncedIn", "Timeouts", "TombstoneHits", "DropChecksum", "DropVersion",
 		"RemarkedIn", "Repaired", found_lost(),
 	};
 
 	ASSERT_EQ(0, lay_middle(1500));
-	/* Only one of the two ends has lengths repaired. */
+	/* Only one of the two ends repairs lengths. */
 	ASSERT_EQ(0, shell("ndp repair add tun0"));
 	ASSERT_EQ(0, play("accidents", accidents_round, 30));
 	ASSERT_TRUE(happened(names, COUNT(names)));
@@ -775,7 +775,7 @@ enum { SOCKETS = 6 };
 
 static struct world home[2];
 
-/* One namespace, and what is in it. */
+/* Enter a namespace in which both ends are.  Return: 0. */
 static int go_home(void)
 {
 	int ns = new_ns(), ip6;
@@ -833,9 +833,9 @@ static void any_ioctl(int fd)
 {
 	unsigned long request = one_in(2) ? 0x8900 | below(16) : any();
 
-	/* They send signals to others. */
 	if (one_in(4))
 		request = one_in(2) ? FIONREAD : TIOCOUTQ;
+	/* These would send signals to other processes. */
 	if (request == FIOSETOWN || request == SIOCSPGRP)
 		return;
 	ioctl(fd, request, some_argument());
@@ -933,12 +933,12 @@ TEST_F_TIMEOUT(fuzz, options, LONG)
 	ASSERT_TRUE(wait_for_stat("MemBytes", 0, 10));
 }
 
-/* Netlink: messages in good order, then broken. */
+/* Netlink: valid messages, some of which are then corrupted. */
 
 static struct mnl_socket *genl, *route;
 static int ndp_family;
 
-/* What came, by mnl_cb_run(). */
+/* Callback of mnl_cb_run() for a message that was received. */
 static int find_family(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *attr;
@@ -977,7 +977,7 @@ static struct nlmsghdr *genl_message(int type, int cmd, int flags)
 	return nlh;
 }
 
-/* All answers there are, until no more come. */
+/* Receive all answers. */
 static void hear(struct mnl_socket *nl)
 {
 	static char answer[65536];
@@ -986,7 +986,7 @@ static void hear(struct mnl_socket *nl)
 		;
 }
 
-/* Send it as it is or not quite, and hear the answers. */
+/* Send a message, corrupted or not, and receive the answers. */
 static void tell(struct mnl_socket *nl, struct nlmsghdr *nlh)
 {
 	int skip = NLMSG_HDRLEN, len = nlh->nlmsg_len, n = one_in(2) ? 0 : 1 + below(4);
@@ -1036,7 +1036,7 @@ static void put_any_of_ndp(struct nlmsghdr *nlh)
 	put_any(nlh, below(__TCA_NDP_MAX + 2));
 }
 
-/* What is said of some of its priorities is a nest of its own, and half of the options. */
+/* Options of some priorities are in a nest of their own; they are half of all options. */
 static void put_any_of_cee(struct nlmsghdr *nlh)
 {
 	struct nlattr *nest;
@@ -1125,7 +1125,7 @@ static bool messages_round(__u64 n)
 	}
 	shell("ip link delete any0 2>/dev/null");
 	shell("ndp path show >/dev/null && ndp repair show >/dev/null");
-	/* A message may have been meant for the loopback device in the end. */
+	/* A corrupted message may have changed the loopback device. */
 	shell("tc qdisc delete dev lo root 2>/dev/null; ip link set lo up");
 	return pair_works();
 }
@@ -1151,7 +1151,7 @@ TEST_F_TIMEOUT(fuzz, messages, LONG)
 	ASSERT_EQ(0, play("messages", messages_round, 60));
 }
 
-/* Both ends of a cable; tc shows what has come of it. */
+/* Both ends of a cable; in the end tc must be able to show their qdiscs. */
 static bool ports_round(__u64 n)
 {
 	int i, ends[] = { if_nametoindex("w0"), if_nametoindex("w1") };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that lies: one end of each connection is the kernel's, the other this program,
- * which knows the connection's id and answers as suits it.  However it does, the kernel
- * holds and sends no more than the connection's bounds allow, and others go on.
+ * A peer that lies: one end of each connection is a kernel socket, the other this program, which
+ * knows the connection id and answers as it likes.  Whatever it answers, the kernel holds and sends
+ * no more than the connection's limits allow, and other connections still work.
  */
 #include "middle.h"
 #include "liar.h"
@@ -21,7 +21,7 @@ static __u32 psn_of(struct packet *p)
 	return ntohl(ndp_of(p)->psn);
 }
 
-/* A socket of the kernel's that has written all it could, and been heard. */
+/* A kernel socket that has written all it could, and whose packets were recorded. */
 static int writer(void)
 {
 	static char buf[LOTS];
@@ -35,12 +35,12 @@ static int writer(void)
 	while (send(s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;
 	settle();
-	/* Later ones may be shorter: what is not answered may be too long for the path. */
+	/* Later packets may be shorter: unanswered ones may have been too long for the path. */
 	heard.window = info_of(s).iw * heard.longest;
 	return heard.count[DATA] ? s : -1;
 }
 
-/* What was sent is a first window, and no more. */
+/* Was a whole first window sent, and no more? */
 static bool one_window(void)
 {
 	if (heard.fresh <= heard.window && heard.fresh + MTU > heard.window)
@@ -49,7 +49,7 @@ static bool one_window(void)
 	return false;
 }
 
-/* What the writer holds is no more than its buffer, and what one packet weighs. */
+/* Does the writer hold no more memory than its buffers allow, and one packet? */
 static bool is_bounded(int s)
 {
 	unsigned long long bytes = stat_of(NEAR, "MemBytes");
@@ -61,7 +61,7 @@ static bool is_bounded(int s)
 	return false;
 }
 
-/* Another connection of the same host. */
+/* Does another connection of the same host work? */
 static bool others_go_on(void)
 {
 	static struct world home;
@@ -99,7 +99,7 @@ FIXTURE(liar)
 
 FIXTURE_VARIANT(liar)
 {
-	int family;	/* of middle[] */
+	int family;	/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(liar, ip4) { .family = 0 };
@@ -120,17 +120,17 @@ FIXTURE_TEARDOWN(liar)
 	EXPECT_TRUE(all_gone(self->s));
 }
 
-/* The first window, unasked, and no more. */
+/* Without any answer the first window is sent, and no more. */
 TEST_F_TIMEOUT(liar, says_nothing, LONG)
 {
 	struct ndp_info info = info_of(self->s);
 
 	EXPECT_TRUE(one_window());
-	/* As many again at each timeout, which doubles: fewer than 100 ms apart. */
+	/* A window again at each timeout, which doubles: fewer than one each 100 ms. */
 	forward_packets_for(scaled(10000));
 	EXPECT_TRUE(one_window());
 	EXPECT_GE(100 * info.iw, (unsigned int)heard.count[DATA]);
-	/* Silence ends it: after 30 s by default. */
+	/* Without any answer the connection ends: after 30 s by default. */
 	if (!virtual_time())
 		set_int(self->s, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
 	EXPECT_TRUE(forward_until(has_error, self->s, 60));
@@ -154,15 +154,15 @@ TEST_F(liar, acknowledges_what_was_not_sent)
 	EXPECT_TRUE(one_window());
 }
 
-/* Packets of the writer's that nobody has acknowledged; it may send no others. */
+/* The writer's unacknowledged packets; it may send no others. */
 static unsigned int in_flight(int s)
 {
 	settle();
-	/* Those that have timed out may wait for pulls. */
+	/* Packets that have timed out may wait for pulls. */
 	return info_of(s).snd_inflight + info_of(s).snd_rtx_queue;
 }
 
-/* What one ACK names is acknowledged: all of it, or what stands in its header alone. */
+/* One ACK acknowledges all packets that it names, or the one in its header alone. */
 TEST_F(liar, names_many_in_one_ack)
 {
 	__u32 first = psn_of(&heard.first[DATA]);
@@ -177,12 +177,12 @@ TEST_F(liar, names_many_in_one_ack)
 	EXPECT_EQ(1, stat_of(NEAR, "CrcIn"));
 	tell_acks(&heard.first[DATA], first + 2, first, ~0ULL, 12, 0);
 	EXPECT_EQ(n - 3, in_flight(self->s));
-	/* What was never sent. */
+	/* Packets that were never sent. */
 	tell_acks(&heard.first[DATA], first + 10000, first + 10000, ~0ULL, 16, 0);
 	tell_acks(&heard.first[DATA], first - 1, first - 64, ~0ULL, 16, 0);
 	EXPECT_EQ(n - 3, in_flight(self->s));
 	EXPECT_EQ(0, stat_of(NEAR, "AckJoinedIn"));
-	/* The fourth, and with it the fifth and the seventh; and once more. */
+	/* The fourth packet, and by the bitmap the fifth and the seventh; and the same again. */
 	tell_acks(&heard.first[DATA], first + 3, first, 0x58, 16, 0);
 	EXPECT_EQ(n - 6, in_flight(self->s));
 	EXPECT_EQ(2, stat_of(NEAR, "AckJoinedIn"));
@@ -190,7 +190,7 @@ TEST_F(liar, names_many_in_one_ack)
 	EXPECT_EQ(n - 6, in_flight(self->s));
 }
 
-/* DATA and FIN may carry an ACK of all below a number: of what was sent, and no more. */
+/* DATA and FIN may carry a cumulative ACK: valid only for packets that were sent. */
 TEST_F(liar, acknowledges_by_data)
 {
 	struct packet *opening = &heard.first[DATA];
@@ -206,7 +206,7 @@ TEST_F(liar, acknowledges_by_data)
 	EXPECT_EQ(0, stat_of(NEAR, "AckRodeIn"));
 	tell_data(opening, 3, CUM, first + 3, true);
 	EXPECT_EQ(n - 3, in_flight(self->s));
-	/* A header alone carries it too. */
+	/* A trimmed packet carries it too. */
 	tell_data(opening, 4, CUM, first + 4, false);
 	EXPECT_EQ(n - 4, in_flight(self->s));
 	fin = answer_to(opening, FIN, CUM, 1005, 5, first + 5);
@@ -217,13 +217,13 @@ TEST_F(liar, acknowledges_by_data)
 	EXPECT_EQ(3, stat_of(NEAR, "AckRodeIn"));
 }
 
-/* ACKs, and DATA that was sent again meanwhile and carries one. */
+/* ACKs, and retransmitted DATA that carries one. */
 static unsigned int acks_out(void)
 {
 	return heard.count[ACK] + stat_of(NEAR, "AckRodeOut");
 }
 
-/* The ACK of one packet waits if its sender says that it may, and no longer. */
+/* The ACK of one packet is delayed if the packet has LATER, and for a limited time. */
 TEST_F(liar, is_answered_later)
 {
 	struct packet *opening = &heard.first[DATA];
@@ -243,7 +243,7 @@ TEST_F(liar, is_answered_later)
 		if (virtual_time())
 			EXPECT_EQ(1000U + i, psn_of(&heard.last[ACK]));
 	}
-	/* A second one has both acknowledged, if it is there in time. */
+	/* A second packet that arrives in time has both acknowledged. */
 	acks = acks_out();
 	tell_data(opening, 4, LAST | LATER, 0, true);
 	tell_data(opening, 5, LAST | LATER, 0, true);
@@ -251,7 +251,7 @@ TEST_F(liar, is_answered_later)
 	if (virtual_time())
 		EXPECT_EQ(acks + 1, acks_out());
 	settle();
-	/* What comes behind a gap does not wait. */
+	/* The ACK of a packet behind a gap is not delayed. */
 	acks = acks_out();
 	tell_data(opening, 7, LAST | LATER, 0, true);
 	forward_packets(10);
@@ -261,7 +261,7 @@ TEST_F(liar, is_answered_later)
 	EXPECT_EQ(acks + 2, acks_out());
 }
 
-/* All of it goes, paced by the liar's own answers: that is the liar's loss. */
+/* All data is sent, at the pace of the liar's answers: the loss is the liar's own. */
 TEST_F_TIMEOUT(liar, acknowledges_what_it_throws_away, LONG)
 {
 	unsigned int i, answered = 0;
@@ -290,7 +290,7 @@ TEST_F(liar, pulls_what_it_did_not_earn)
 		tell(&heard.first[DATA], PULL, 0, first, i * 4000, ROOM);
 	settle();
 	EXPECT_TRUE(one_window());
-	/* More packets than a window of full ones are in flight where later ones are shorter. */
+	/* More packets than in a window of full ones are in flight if later ones are shorter. */
 	info = info_of(self->s);
 	most = info.snd_inflight + info.snd_rtx_queue;
 	EXPECT_GE(most > info.iw ? most : info.iw, info.snd_credit);
@@ -303,7 +303,7 @@ TEST_F(liar, pulls_what_it_did_not_earn)
 	EXPECT_TRUE(one_window());
 }
 
-/* What it asks for again and again it gets: a packet for a pull. */
+/* A packet that is NACKed again and again is retransmitted, once for each pull. */
 TEST_F(liar, never_has_it)
 {
 	unsigned int i, asked = 0, before = heard.count[DATA];
@@ -315,14 +315,14 @@ TEST_F(liar, never_has_it)
 		tell(p, NACK, HAS_PULL, psn_of(p), ++asked, ROOM);
 		forward_packets(10);
 	}
-	/* What was not asked for goes again when its time is over. */
+	/* Packets that were not pulled are retransmitted after a timeout. */
 	asked += info_of(self->s).timeouts;
 	EXPECT_GE(asked + before + info.iw, (unsigned int)heard.count[DATA]);
 }
 
 /*
- * That the latest packet came, and none before it, as if all those were lost: what it pulled goes
- * again, but not before a slack is over, and not all of it for each such word.
+ * The liar acknowledges the latest packet and none before it, as if all those were lost: they are
+ * retransmitted as it pulls, but not before a slack has passed, and not all of them for each ACK.
  */
 TEST_F(liar, has_the_latest_alone)
 {
@@ -330,7 +330,7 @@ TEST_F(liar, has_the_latest_alone)
 	unsigned int i, asked = 0, before;
 	struct packet p;
 
-	/* It is known, as is the round trip, and more is in flight than it ever acknowledges. */
+	/* First the connection is established and its round trip measured, with much in flight. */
 	for (i = 0; i < 4; i++) {
 		p = heard.last[DATA];
 		tell(&p, ACK, HAS_PULL, psn_of(&p), ++asked, ROOM);
@@ -347,7 +347,7 @@ TEST_F(liar, has_the_latest_alone)
 	printf("# %u packets for %u pulls, window %u; %llu by order\n",
 	       heard.count[DATA] - before, asked, info.iw, stat_of(NEAR, "LostByOrder"));
 	EXPECT_LT(0, stat_of(NEAR, "LostByOrder"));
-	/* A packet for a pull, and one in its place that is taken for lost. */
+	/* For each pull a packet, and one more that was declared lost. */
 	EXPECT_GE(before + 2 * asked + (info.timeouts + 1) * info.iw,
 		  (unsigned int)heard.count[DATA]);
 }
@@ -360,10 +360,10 @@ TEST_F_TIMEOUT(liar, shrinks_its_window, LONG)
 	for (i = 0; i < before; i++)
 		tell(&heard.first[DATA], ACK, HAS_PULL, first + i, i ? 2 : 1, i < 2 ? ROOM : 0);
 	settle();
-	/* What was pulled has room of its own. */
+	/* Packets that were pulled may be sent though the window is 0. */
 	EXPECT_GE(before + 2, distinct());
 	before = distinct();
-	/* It asks, ever more slowly. */
+	/* The writer sends PROBEs, at growing intervals. */
 	forward_packets_for(scaled(20000));
 	EXPECT_EQ(before, distinct());
 	EXPECT_LT(0, heard.count[PROBE]);
@@ -382,7 +382,7 @@ static void answer_no_room(struct packet *p)
 		tell(p, PULL, 0, psn_of(&heard.first[DATA]), 0, 0);
 }
 
-/* As TCP: for as long as it answers, unless the application has had enough. */
+/* As TCP: the connection lasts while the peer answers, unless TCP_USER_TIMEOUT ends it. */
 TEST_F_TIMEOUT(liar, never_reads, LONG)
 {
 	struct pollfd p = { .fd = self->s, .events = POLLOUT };
@@ -398,8 +398,8 @@ TEST_F_TIMEOUT(liar, never_reads, LONG)
 }
 
 /*
- * Nobody waits for it any more, and it answers, asks, and takes nothing: the kernel does
- * not wait for ever either.
+ * The socket is closed, and the liar answers and pulls, but takes nothing: the kernel does not keep
+ * such an orphan forever.
  */
 TEST_F_TIMEOUT(liar, never_has_what_was_left, LONG)
 {
@@ -428,7 +428,7 @@ TEST_F_TIMEOUT(liar, never_has_what_was_left, LONG)
 	EXPECT_LT(0, heard.count[RST]);
 }
 
-/* What is aborted is told like what never was: so often a second. */
+/* The RSTs for an aborted connection are limited per second, as for one that never was. */
 TEST_F(liar, asks_for_what_was_aborted)
 {
 	unsigned long long told;
@@ -447,7 +447,7 @@ TEST_F(liar, asks_for_what_was_aborted)
 	EXPECT_EQ(1000, told + stat_of(NEAR, "RstLimited"));
 }
 
-/* A cookie in answer to each cookie, none is larger than what came. */
+/* Each cookie is answered once, by a cookie that is no larger. */
 TEST_F(liar, asks_for_cookies)
 {
 	int i;
@@ -462,7 +462,7 @@ TEST_F(liar, asks_for_cookies)
 	EXPECT_TRUE(one_window());
 }
 
-/* The kernel's end receives. */
+/* Now the kernel's end receives. */
 FIXTURE(dribble)
 {
 	int		listener;
@@ -478,7 +478,7 @@ FIXTURE_VARIANT(dribble)
 FIXTURE_VARIANT_ADD(dribble, ip4) { .family = 0 };
 FIXTURE_VARIANT_ADD(dribble, ip6) { .family = 1 };
 
-/* A FIN in that packet's place. */
+/* Send a FIN as the @off-th packet. */
 static void finish(const struct packet *opening, __u32 off)
 {
 	struct packet p = *opening;
@@ -519,7 +519,7 @@ FIXTURE_TEARDOWN(dribble)
 	EXPECT_TRUE(all_gone(self->fd));
 }
 
-/* A byte a packet, each of which weighs hundreds, around a gap that is never filled. */
+/* Packets of one byte, each charged with hundreds, behind a gap. */
 TEST_F(dribble, beyond_a_gap)
 {
 	char c;
@@ -532,7 +532,7 @@ TEST_F(dribble, beyond_a_gap)
 	EXPECT_LT(0, stat_of(NEAR, "NoRoomIn"));
 	EXPECT_EQ(1, recv(self->fd, &c, 1, 0));
 	EXPECT_EQ(-1, recv(self->fd, &c, 1, 0));
-	/* What was not taken is taken once there is room. */
+	/* Packets that were refused are accepted once there is room. */
 	for (i = 1; i < 4096; i++) {
 		drop_by_drop(&self->opening, i);
 		while (recv(self->fd, &c, 1, 0) == 1)
@@ -558,7 +558,7 @@ TEST_F(dribble, in_order)
 	EXPECT_EQ(got, n);
 }
 
-/* Nothing follows a FIN, whenever it comes. */
+/* Packets behind a FIN are dropped, whenever they arrive. */
 TEST_F(dribble, behind_the_end)
 {
 	char buf[16];
@@ -584,7 +584,7 @@ TEST_F(dribble, behind_the_end)
 	EXPECT_EQ(0, stat_of(NEAR, "MemBytes"));
 }
 
-/* Numbers far from what may be: counted, and nothing is kept. */
+/* PSNs far outside the window: the packets are counted and dropped. */
 TEST_F(dribble, out_of_window)
 {
 	unsigned long long before = stat_of(NEAR, "MemBytes");
@@ -599,7 +599,7 @@ TEST_F(dribble, out_of_window)
 
 #define BULK	20000		/* bytes of payload */
 
-/* A fragment of @len bytes, @at in all that IP carries, to the end that @head goes to. */
+/* Deliver a fragment with @head's IP header: @len bytes at offset @at of IP's payload. */
 static void arrive_fragment(const struct packet *head, const __u8 *data, int at, int len,
 			    bool more)
 {
@@ -626,7 +626,7 @@ static void arrive_fragment(const struct packet *head, const __u8 *data, int at,
 	arrive(&p);
 }
 
-/* The connection's second packet of DATA, whole, of so many bytes as IP alone can carry. */
+/* The connection's second DATA packet, so long that IP has to carry it in fragments. */
 static void arrive_in_fragments(const struct packet *opening)
 {
 	static __u8 data[sizeof(struct udphdr) + HDR_LEN + CRC_LEN + BULK];
@@ -652,7 +652,7 @@ static void arrive_in_fragments(const struct packet *opening)
 	}
 }
 
-/* What is taken for the size of the peer's packets: pulls are charged as much. */
+/* The estimated size of the peer's packets, with which pulls are charged. */
 static unsigned int packet_size_of(int s)
 {
 	struct tcp_info info = { 0 };
@@ -661,7 +661,7 @@ static unsigned int packet_size_of(int s)
 	return getsockopt(s, IPPROTO_TCP, TCP_INFO, &info, &len) ? 0 : info.tcpi_rcv_mss;
 }
 
-/* What IP has put together counts as what it holds, and not as a packet of that size. */
+/* A reassembled packet counts with its content, but does not change the estimated size. */
 TEST_F(dribble, in_fragments)
 {
 	unsigned int before = packet_size_of(self->fd);
@@ -679,7 +679,7 @@ TEST_F(dribble, in_fragments)
 	for (i = 0; i < got; i++)
 		n += buf[i] == byte_at(i);
 	EXPECT_EQ(got, n);
-	/* The packets behind it are taken as ever. */
+	/* The packets behind it are accepted as usual. */
 	drop_by_drop(&self->opening, 2);
 	settle();
 	EXPECT_EQ(2 + BULK, info_of(self->fd).bytes_received);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP sockets by the thousands and in every state: they come, wait, die and are
- * fought over by threads, and at each limit of memory nothing is lost.  After each
- * test no socket is left and no memory is charged; the kernel log is the judge of
- * what goes wrong silently.
+ * AF_NDP sockets by the thousands and in every state: they are opened, wait, are closed and are
+ * used by several threads at once, and at each memory limit no data is lost.  After each test no
+ * socket is left and no memory is charged; other errors show in the kernel log.
  *
- * Non-goals: what calls return (ndp_oracle*.c), processes and devices that die
- * (ndp_lifecycle.sh), allocations that fail (ndp_faults.c).
+ * Non-goals: what calls return (ndp_oracle*.c), processes that are killed and devices that are
+ * removed (ndp_lifecycle.sh), allocations that fail (ndp_faults.c).
  */
 #include "life.h"
 
@@ -33,7 +32,7 @@ FIXTURE_TEARDOWN(life)
 	EXPECT_TRUE(wait_for_stat("MemBytes", 0, 5));
 }
 
-/* One after the other, closed in all orders. */
+/* Connections one after the other, closed in all orders. */
 TEST_F_TIMEOUT(life, ten_thousand_connections, 400)
 {
 	int l = listening(16), i, id;
@@ -94,7 +93,7 @@ static void ask_each(int client)
 	_exit(0);
 }
 
-/* More ask at once than the backlog takes; several let them in. */
+/* More clients connect at once than the backlog takes; several servers accept them. */
 TEST_F_TIMEOUT(life, accept_storm, 400)
 {
 	unsigned long long opens = stat_of(FAR, "PassiveOpens");
@@ -114,7 +113,7 @@ TEST_F_TIMEOUT(life, accept_storm, 400)
 	for (i = 0; i < SERVERS; i++)
 		kill(servers[i], SIGKILL);
 	all_well(SERVERS);
-	/* Each once. */
+	/* Each connection was opened once. */
 	EXPECT_EQ(stat_of(FAR, "PassiveOpens") - opens, CLIENTS * EACH);
 	close(l);
 }
@@ -134,7 +133,7 @@ TEST_F_TIMEOUT(life, thousands_are_idle, 400)
 	}
 	EXPECT_EQ(stat_of(NEAR, "SockInUse"), idle);
 	EXPECT_EQ(stat_of(FAR, "SockInUse"), idle + 1);
-	/* Idle ones hold no packets. */
+	/* Idle connections hold no packets. */
 	EXPECT_TRUE(wait_for_stat("MemBytes", 0, 10));
 	for (i = 0; i < idle; i++) {
 		ASSERT_EQ(send(a[i], &i, sizeof(i), 0), sizeof(i));
@@ -148,7 +147,7 @@ TEST_F_TIMEOUT(life, thousands_are_idle, 400)
 	close(l);
 }
 
-/* States to die in.  Return: the socket; @other is one of the other end, or -1. */
+/* States in which a socket ends.  Return: the socket; *@other: the other end's, or -1. */
 
 static int listener_of_round;
 
@@ -276,7 +275,7 @@ static int (*const states[])(int *other) = {
 	other_half_closed, finished, corked, was_reset,
 };
 
-/* Ways to die */
+/* Ways in which a socket ends */
 
 static void die_plainly(int s)
 {
@@ -307,7 +306,7 @@ static void (*const deaths[])(int s) = {
 	die_plainly, close_hard, die_by_disconnect, die_by_shutdown, die_with_the_process,
 };
 
-/* In a process of its own. */
+/* Bring a socket into a state and end it, in a process of its own. */
 static void live_and_die(int state, int death, int pause_us)
 {
 	int other = -1, s;
@@ -318,7 +317,7 @@ static void live_and_die(int state, int death, int pause_us)
 	s = states[state](&other);
 	if (s < 0)
 		_exit(1);
-	/* The cable takes 10 us: packets arrive while it dies. */
+	/* The cable's delay is 10 us: packets arrive while the socket ends. */
 	usleep(pause_us);
 	deaths[death](s);
 	usleep(pause_us);
@@ -345,7 +344,7 @@ TEST_F_TIMEOUT(life, die_in_every_state, 400)
 	EXPECT_EQ(failed, 0);
 }
 
-/* Threads that fight over one socket */
+/* Threads that use one socket at once */
 
 #define CALLS	500
 
@@ -415,7 +414,7 @@ static void *fight(void *unused)
 
 	for (i = 0; i < CALLS; i++) {
 		one_call(rand() % 24);
-		/* In virtual time nothing else would ever happen. */
+		/* Virtual time does not advance while a thread runs. */
 		if (i % 8 == 0)
 			usleep(1);
 	}
@@ -458,7 +457,7 @@ TEST_F_TIMEOUT(life, threads_at_one_socket, 400)
 struct waiter {
 	pthread_t	thread;
 	int		fd;
-	bool		writes;		/* or reads */
+	bool		writes;		/* else it reads */
 	atomic_int	tid;
 	ssize_t		n;		/* what the call returned, and its errno */
 	int		error;
@@ -493,7 +492,7 @@ static char state_of_thread(int tid)
 	return state;
 }
 
-/* Return: it waits, on the processor that this thread stays on. */
+/* Start a waiter on this thread's processor.  Return: does it wait? */
 static bool begin_waiting(struct waiter *w)
 {
 	cpu_set_t set;
@@ -504,7 +503,7 @@ static bool begin_waiting(struct waiter *w)
 	if (sched_setaffinity(0, sizeof(set), &set) ||
 	    pthread_create(&w->thread, NULL, wait_in_a_call, w))
 		return false;
-	/* Once it has told its number it sleeps nowhere else. */
+	/* Once the waiter has set its tid, the call is the only place where it sleeps. */
 	for (i = 0; i < patience(20) * 100; i++) {
 		if (w->tid && state_of_thread(w->tid) == 'S')
 			return true;
@@ -514,8 +513,8 @@ static bool begin_waiting(struct waiter *w)
 }
 
 /*
- * Who waits at the socket does not run before it is connected to the next peer and has sent
- * @id there: by then the first connection's error is forgotten.
+ * The waiter does not run before the socket is connected to the next peer and has sent @id there:
+ * by then the first connection's error is cleared.
  */
 static bool move_to_next_peer(int s, int id)
 {
@@ -526,14 +525,14 @@ static bool move_to_next_peer(int s, int id)
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		return false;
 	ok = !connect(s, &none, sizeof(none));
-	/* The error is taken here, so that connect() need not forget it. */
+	/* Read the error here, so that connect() need not clear it. */
 	get_int(s, SOL_SOCKET, SO_ERROR);
 	ok = ok && !connect_to(s, port) && send(s, &id, sizeof(id), MSG_NOSIGNAL) == sizeof(id);
 	sched_setscheduler(0, SCHED_OTHER, &as_ever);
 	return ok;
 }
 
-/* One waits at the socket, which goes to the next peer.  Return: that one's end; @next listens. */
+/* Move a waiter's socket to a next peer, the listener *@next.  Return: the accepted socket. */
 static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, int *next)
 {
 	int id = 0, end;
@@ -549,7 +548,7 @@ static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, in
 	return end;
 }
 
-/* Not one byte that was meant for a peer goes to another. */
+/* No data that was meant for one peer is sent to another. */
 TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 {
 	int l = listening(4), s = connect_and_send(1), next, a[2], id = 0;
@@ -560,7 +559,7 @@ TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 	ASSERT_GE(a[0], 0);
 	ASSERT_GT(fill_up(s), 0);
 	a[1] = wait_and_move(_metadata, &w, &next);
-	/* A writer that went on there ends. */
+	/* The shutdown ends a writer that has wrongly gone on. */
 	shutdown(s, SHUT_WR);
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(w.n, -1);
@@ -586,7 +585,7 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(w.n, -1);
 	EXPECT_EQ(w.error, EPIPE);
-	/* The message is for who asks now. */
+	/* The message is for the next reader. */
 	EXPECT_TRUE(until(s, POLLIN));
 	EXPECT_EQ(recv(s, data, sizeof(data), MSG_DONTWAIT), 6);
 	EXPECT_STREQ(data, "second");
@@ -597,7 +596,7 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 	close(next);
 }
 
-/* Namespaces that die with all that is in them */
+/* Namespaces that are deleted with all their sockets */
 
 static void live_in_a_namespace(bool ip6)
 {
@@ -665,7 +664,7 @@ static bool send_bytes(int fd, size_t n)
 	return true;
 }
 
-/* All of @n bytes, then the end.  Return: the most that the namespace held, or -1. */
+/* Read @n bytes, then the end.  Return: the most memory that the namespace held, or -1. */
 static long long receive_bytes(int fd, size_t n)
 {
 	static char data[65536];
@@ -686,7 +685,7 @@ static long long receive_bytes(int fd, size_t n)
 	return r == 0 && at == n ? most : -1;
 }
 
-/* Beyond a namespace's memory packets are as if trimmed, and come again. */
+/* Packets beyond a namespace's memory are treated as trimmed, and retransmitted. */
 TEST_F_TIMEOUT(life, memory_of_a_receiving_namespace, 400)
 {
 	unsigned long long refused = stat_of(FAR, "NoRoomIn");
@@ -708,10 +707,12 @@ TEST_F_TIMEOUT(life, memory_of_a_receiving_namespace, 400)
 		int a = let_in(l, &id);
 
 		ASSERT_GE(a, 0);
-		/* Before the first is read they have sent more than has room. */
+		/* Before the first is read, more was sent than there is room for. */
 		EXPECT_TRUE(i || wait_for_rise(FAR, "NoRoomIn", refused, 20));
 		most = receive_bytes(a, size);
-		/* Later ones are read as they come, and may hold nothing when that is looked at. */
+		/*
+		 * Later ones are read as they arrive: nothing may be held when memory is sampled.
+		 */
 		EXPECT_GT(most, i ? -1 : 0);
 		EXPECT_LT(most, (256 << 10) + 4 * 20000);
 		close(a);
@@ -721,7 +722,7 @@ TEST_F_TIMEOUT(life, memory_of_a_receiving_namespace, 400)
 	EXPECT_TRUE(set_sysctl(FAR, "mem_max_kb", 0));
 }
 
-/* Writers wait, or are told to try again; each may have something. */
+/* Writers wait, or get EAGAIN; each socket may hold some data. */
 TEST_F_TIMEOUT(life, memory_of_a_sending_namespace, 400)
 {
 	static char data[65536];
@@ -745,7 +746,7 @@ TEST_F_TIMEOUT(life, memory_of_a_sending_namespace, 400)
 	EXPECT_LT(sent, most);
 	EXPECT_EQ(send(s[1], data, 1000, MSG_DONTWAIT), 1000);
 	EXPECT_EQ(recv(a[1], data, 1000, MSG_WAITALL), 1000);
-	/* One that waits gets on when the other is read. */
+	/* A writer that waits goes on when its peer reads. */
 	if (!fork())
 		_exit(send(s[0], data, sizeof(data), 0) != sizeof(data));
 	usleep(100000);
@@ -760,7 +761,7 @@ TEST_F_TIMEOUT(life, memory_of_a_sending_namespace, 400)
 	close(l);
 }
 
-/* First windows that nobody accepts: 4 MiB of a listener's memory. */
+/* First windows of connections that are not accepted: a listener's 4 MiB of memory. */
 TEST_F_TIMEOUT(life, memory_of_a_listener, 400)
 {
 	unsigned long long refused = stat_of(FAR, "NoRoomIn");
@@ -794,7 +795,7 @@ TEST_F_TIMEOUT(life, memory_of_a_listener, 400)
 
 /* Long life */
 
-/* @size bytes each way on one connection, one after the other. */
+/* @size bytes each way on one connection, one direction after the other. */
 static bool there_and_back(int l, size_t size)
 {
 	int s = connect_and_send(1), id, a = s < 0 ? -1 : let_in(l, &id);
@@ -828,7 +829,7 @@ TEST_F_TIMEOUT(life, counters_wrap, 400)
 	close(l);
 }
 
-/* Ten years ahead and back: no timer of a connection looks at that clock. */
+/* The real-time clock jumps by ten years: no timer of a connection uses it. */
 TEST_F_TIMEOUT(life, clock_jumps, 400)
 {
 	const long years = 10L * 365 * 86400;
@@ -873,7 +874,7 @@ static bool opens_and_ends(int l, int number)
 	return s >= 0 && a >= 0 && id == number;
 }
 
-/* As many connections are remembered as may be: the next take a round trip more. */
+/* When tombstones_max connections are remembered, the next ones take a round trip more. */
 TEST_F_TIMEOUT(life, tombstones, 400)
 {
 	unsigned long long asked, most = 0;
@@ -889,10 +890,10 @@ TEST_F_TIMEOUT(life, tombstones, 400)
 		now = stat_of(FAR, "Tombstones");
 		most = now > most ? now : most;
 	}
-	/* And one that was open before. */
+	/* One more may have been open before. */
 	EXPECT_LE(most, 11);
 	EXPECT_GE(most, 10);
-	/* They do not live for ever: with room for none, none has it. */
+	/* Without room for tombstones each opening needs a cookie. */
 	ASSERT_TRUE(set_sysctl(FAR, "tombstones_max", 0));
 	asked = stat_of(FAR, "DropCookie");
 	for (i = 0; i < 20; i++)

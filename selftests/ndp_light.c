@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCPlight (net/ndp/light.c): few packets tell of many, a reader that stalls stops its own peer
- * and nobody else, and nothing is dropped for want of room; it goes by no device that is not known
- * to be lossless.  The cable is such, whatever it is for the kernel.
+ * TCPlight (net/ndp/light.c): a few ACKs acknowledge many packets, a stalled reader stops its own
+ * peer and no other, and nothing is dropped for lack of room; it uses no device that is not known
+ * to be lossless.  The cable is lossless, although the kernel does not know that.
  */
 #define NDP_WORLDS (IN_LOOPBACK | IN_WIRE | IN_WIRE6)
 #include "life.h"
 
-/* Bytes: some buffers full */
+/* Bytes, several times the buffers */
 #define MUCH		(24 << 20)
 #define PACKET		1400
 
@@ -15,13 +15,13 @@ static const char *const control[] = {
 	"AckOut", "NackOut", "PullOut", "ProbeOut", "SignalOut", "CookieOut",
 };
 
-/* Of both ends */
+/* A counter of both ends, added up */
 static unsigned long long both(const char *name)
 {
 	return stat_of(NEAR, name) + (world->wire ? stat_of(FAR, name) : 0);
 }
 
-/* Packets other than DATA that have left, FIN and RST aside */
+/* Packets that were sent, other than DATA, FIN and RST */
 static unsigned long long controls(void)
 {
 	unsigned long long sum = 0;
@@ -47,7 +47,7 @@ static int light_socket(int end)
 FIXTURE(light)
 {
 	int	l;
-	/* As it begins */
+	/* Counters when the test begins */
 	unsigned long long no_room, nacks, again, timeouts;
 };
 
@@ -76,13 +76,13 @@ FIXTURE_SETUP(light)
 	self->timeouts = both("Timeouts");
 }
 
-/* Nothing was refused, nothing was sent again, nothing is left. */
+/* No packet was refused or retransmitted, and no socket is left. */
 FIXTURE_TEARDOWN(light)
 {
 	close(self->l);
 	EXPECT_EQ(self->no_room, both("NoRoomIn"));
 	EXPECT_EQ(self->nacks, both("NackOut"));
-	/* A host that stands still for 200 ms sends again. */
+	/* A host that is stalled for 200 ms retransmits. */
 	if (virtual_time()) {
 		EXPECT_EQ(self->again, both("DataRtx"));
 		EXPECT_EQ(self->timeouts, both("Timeouts"));
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(light)
 	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 60));
 }
 
-/* A connection that has taken something; its ends are in @pair. */
+/* A connection that has carried a byte; its ends are in @pair. */
 static bool connected(int l, int *pair)
 {
 	char byte;
@@ -108,7 +108,7 @@ static void close_pair(const int *pair)
 	close(pair[1]);
 }
 
-/* Write so much, in a process of its own. */
+/* Write @n bytes, in a process of its own. */
 static pid_t writer(int fd, size_t n)
 {
 	static char data[1 << 16];
@@ -127,7 +127,7 @@ static pid_t writer(int fd, size_t n)
 	exit(0);
 }
 
-/* Read so much, @slice bytes each @us.  Return: it was right. */
+/* Read @n bytes, up to @slice each @us.  Return: were they right? */
 static bool read_right(int fd, size_t n, size_t slice, int us)
 {
 	static char data[1 << 16];
@@ -162,8 +162,8 @@ TEST_F(light, few_answers)
 	answers = controls() - answers;
 	printf("# %llu DATA, %llu of control\n", data, answers);
 	/*
-	 * Of each window some eight; a process that stops for 10 ms is asked.  A window has few
-	 * packets where they are of 32 KB or more, on loopback.
+	 * Some eight answers per window; a process that stops for 10 ms gets a PROBE.  On loopback,
+	 * where packets have 32 KB or more, a window has few packets.
 	 */
 	if (virtual_time())
 		EXPECT_LT(answers, data < MUCH >> 14 ? data / 3 : MUCH / (1 << 20) * 8 + 8);
@@ -189,7 +189,7 @@ TEST_F(light, slow_reader)
 	close_pair(pair);
 }
 
-/* Send buffers smaller than the room at the peer: nobody waits for a timer. */
+/* A send buffer smaller than the room at the peer: the writer does not wait for a timer. */
 TEST_F(light, small_send_buffer)
 {
 	unsigned long long probes;
@@ -206,7 +206,7 @@ TEST_F(light, small_send_buffer)
 	close_pair(pair);
 }
 
-/* What the application answers carries the ACK. */
+/* The application's answers carry the ACKs. */
 TEST_F(light, requests)
 {
 	unsigned long long answers;
@@ -226,7 +226,7 @@ TEST_F(light, requests)
 	}
 	answers = controls() - answers;
 	printf("# %d requests, %llu of control\n", i, answers);
-	/* Half of the peer's room is used before it is asked for; loopback's packets are large. */
+	/* An ACK is asked for when half of the room is used; packets on loopback are large. */
 	if (virtual_time())
 		EXPECT_LT(answers, world->wire ? 30 : 200);
 	close_pair(pair);
@@ -242,7 +242,7 @@ TEST_F(light, stalled_beside_running)
 
 	ASSERT_TRUE(connected(self->l, stalled));
 	ASSERT_TRUE(connected(self->l, running));
-	/* For half a second nothing moves there any more. */
+	/* Full: for half a second nothing was acknowledged. */
 	held = fill_up(stalled[0]);
 	EXPECT_LT(1 << 20, held);
 	clock_gettime(CLOCK_MONOTONIC, &from);
@@ -255,7 +255,7 @@ TEST_F(light, stalled_beside_running)
 	/* The cable has 1 Gb/s, of which MTU 1500 leaves 0.93 for payload. */
 	if (virtual_time() && world->wire)
 		EXPECT_LT(0.88, MUCH * 8 / s / 1e9);
-	/* It goes on. */
+	/* The stalled connection goes on. */
 	shutdown(stalled[0], SHUT_WR);
 	for (s = 0; s < held;) {
 		static char data[1 << 16];
@@ -268,7 +268,7 @@ TEST_F(light, stalled_beside_running)
 	close_pair(running);
 }
 
-/* Many that are not accepted yet share what their listener may hold. */
+/* Many connections that are not accepted yet share their listener's memory. */
 TEST_F(light, not_accepted_yet)
 {
 	enum { MANY = 8 };
@@ -291,7 +291,7 @@ TEST_F(light, not_accepted_yet)
 	EXPECT_EQ(MANY, all_well(MANY));
 }
 
-/* By loopback always, by other devices if the operator says so; at either end. */
+/* Allowed over loopback always, over other devices if the sysctl "lossless" is set at both ends. */
 TEST_F(light, refused_where_packets_are_dropped)
 {
 	unsigned long long refused = stat_of(FAR, "DropTransport");
@@ -319,7 +319,7 @@ TEST_F(light, refused_where_packets_are_dropped)
 	EXPECT_EQ(0, connect(s, &own.any, address_len()));
 	close(s);
 	close(l);
-	/* The acceptor's word counts as well. */
+	/* The acceptor's sysctl counts as well. */
 	ASSERT_TRUE(set_sysctl(NEAR, "lossless", 1));
 	s = light_socket(NEAR);
 	ASSERT_EQ(0, set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1));
@@ -329,7 +329,7 @@ TEST_F(light, refused_where_packets_are_dropped)
 	ASSERT_TRUE(set_sysctl(FAR, "lossless", 1));
 	EXPECT_EQ(0, connect_to(s, port));
 	close(s);
-	/* Others go everywhere. */
+	/* Other transports may use any device. */
 	ASSERT_TRUE(set_lossless(0));
 	s = new_socket(NEAR, 0);
 	ASSERT_EQ(0, set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1));

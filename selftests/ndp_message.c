@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: SOCK_SEQPACKET of AF_NDP.  Where AF_UNIX has the same, each case is run
- * over that too, to see that it says what Linux does.
+ * Messages: SOCK_SEQPACKET of AF_NDP.  Cases that apply to AF_UNIX are run over that too, to check
+ * that they describe what Linux does.
  */
 #define NDP_WORLDS (IN_LOOPBACK | IN_WIRE | IN_WIRE6)
 #include <linux/sock_diag.h>
@@ -19,7 +19,7 @@ FIXTURE(message)
 
 FIXTURE_VARIANT(message)
 {
-	int kind;		/* KINDS: of AF_UNIX */
+	int kind;		/* KINDS: AF_UNIX */
 };
 
 FIXTURE_VARIANT_ADD(message, af_unix) { .kind = KINDS };
@@ -43,7 +43,7 @@ static int listener(int type)
 	return l;
 }
 
-/* @pair: one that has connected, one that was accepted; "hello" has gone over. */
+/* Make a connection that has carried "hello".  @pair: its client, then its server. */
 static int connected(int *pair)
 {
 	int l = listener(SOCK_SEQPACKET);
@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(message)
 	close(self->far);
 }
 
-/* recvmsg() into @buf.  Return: bytes or -errno; *@flags what it said. */
+/* recvmsg() into @buf.  Return: bytes or -errno; *@flags: its msg_flags. */
 static int take(int fd, void *buf, size_t len, int how, int *flags)
 {
 	struct iovec iov = { .iov_base = buf, .iov_len = len };
@@ -95,7 +95,7 @@ static int take(int fd, void *buf, size_t len, int how, int *flags)
 	return n < 0 ? -errno : n;
 }
 
-/* @len bytes that nothing else has. */
+/* @len bytes with a content of their own for each @seed. */
 static char *filled(int len, int seed)
 {
 	char *buf = malloc(len);
@@ -176,7 +176,7 @@ TEST_F(message, its_length_is_told)
 
 	ASSERT_EQ(10, send(self->near, "0123456789", 10, 0));
 	ASSERT_EQ(4, send(self->near, "next", 4, 0));
-	/* Both have come when the second has. */
+	/* Both messages have arrived when the second has. */
 	for (i = 0; i < SOON / 10 && !ioctl(self->far, SIOCINQ, &n) && n < 14; i++)
 		usleep(10000);
 	EXPECT_EQ(14, n);
@@ -227,7 +227,7 @@ TEST_F(message, a_read_of_nothing_takes_one)
 	EXPECT_EQ(0, memcmp(buf, "two", 3));
 }
 
-/* A page that can be read and written ends here, and what is behind cannot.  Return: or NULL. */
+/* Return: address of an inaccessible page behind an accessible one, or NULL. */
 static char *end_of_memory(void)
 {
 	int page = getpagesize();
@@ -245,12 +245,12 @@ TEST_F(message, fault)
 	char buf[100];
 
 	ASSERT_NE(NULL, end);
-	/* Nothing of it goes. */
+	/* Nothing of the message is sent. */
 	EXPECT_EQ(-1, send(self->near, end - 10, 20, 0));
 	EXPECT_EQ(EFAULT, errno);
 	ASSERT_EQ(20, send(self->near, "0123456789abcdefghij", 20, 0));
 	if (!self->local) {
-		/* It is not lost to a wrong buffer. */
+		/* The message is not lost when the reader's buffer is bad. */
 		EXPECT_EQ(-1, recv(self->far, end - 10, 20, 0));
 		EXPECT_EQ(EFAULT, errno);
 	}
@@ -316,7 +316,7 @@ TEST_F(message, too_long)
 	set_int(self->near, SOL_SOCKET, SO_SNDBUF, 30000);
 	room = get_int(self->near, SOL_SOCKET, SO_SNDBUF);
 	buf = calloc(1, 2 * room);
-	/* AF_UNIX keeps a little for itself. */
+	/* AF_UNIX needs some of the buffer for itself. */
 	most = self->local ? room - 1000 : room;
 	EXPECT_EQ(-1, send(self->near, buf, room + 1, 0));
 	EXPECT_EQ(EMSGSIZE, errno);
@@ -325,7 +325,7 @@ TEST_F(message, too_long)
 	free(buf);
 }
 
-/* Readers of each of many messages, under way at once, of random sizes. */
+/* Many messages of random sizes, under way at once. */
 TEST_F(message, many)
 {
 	int i, n, count = 300;
@@ -348,7 +348,7 @@ TEST_F(message, many)
 	free(buf);
 }
 
-/* What AF_UNIX has not, or does otherwise. */
+/* Features that AF_UNIX does not have, or has differently. */
 FIXTURE(ndp_alone)
 {
 	int	near;
@@ -406,14 +406,14 @@ TEST_F(ndp_alone, in_pieces)
 	EXPECT_EQ(MSG_EOR, flags);
 	EXPECT_EQ(0, memcmp(buf, "onetwothree", 11));
 
-	/* Nothing, but the end; and an end that MSG_EOR says. */
+	/* A message ended by an empty send(), and one ended by MSG_EOR. */
 	ASSERT_EQ(3, send(self->near, "one", 3, MSG_MORE));
 	ASSERT_EQ(0, send(self->near, "", 0, 0));
 	ASSERT_EQ(3, send(self->near, "two", 3, MSG_MORE | MSG_EOR));
 	EXPECT_EQ(3, recv(self->far, buf, sizeof(buf), 0));
 	EXPECT_EQ(3, recv(self->far, buf, sizeof(buf), 0));
 
-	/* Of what is never ended nothing comes. */
+	/* Nothing of a message that is never ended arrives. */
 	ASSERT_EQ(4, send(self->near, "half", 4, MSG_MORE));
 	ASSERT_EQ(0, shutdown(self->near, SHUT_WR));
 	EXPECT_EQ(0, recv(self->far, buf, sizeof(buf), 0));
@@ -432,7 +432,7 @@ TEST_F(ndp_alone, pieces_beyond_the_buffer)
 	EXPECT_EQ(10, send(self->near, buf, 10, 0));
 	EXPECT_EQ(room, recv(self->far, buf, 100000, 0));
 
-	/* The buffer made smaller meanwhile: no more of it, but its end. */
+	/* The buffer is made smaller meanwhile: the message cannot grow, but it can be ended. */
 	ASSERT_EQ(room, send(self->near, buf, room, MSG_MORE));
 	set_int(self->near, SOL_SOCKET, SO_SNDBUF, 10000);
 	EXPECT_EQ(-1, send(self->near, buf, 1, 0));
@@ -451,7 +451,7 @@ static unsigned int queued(int s)
 							memory[SK_MEMINFO_WMEM_QUEUED];
 }
 
-/* Pieces of a byte weigh what they hold, not a packet each. */
+/* Pieces of one byte are charged with their content, not with a packet each. */
 TEST_F(ndp_alone, tiny_pieces)
 {
 	char buf[20001], got[20001];
@@ -471,7 +471,7 @@ TEST_F(ndp_alone, tiny_pieces)
 	EXPECT_EQ(0, memcmp(buf, got, 20001));
 }
 
-/* Where two sockets write in turns pages do not join: their weight has a bound. */
+/* When two sockets write in turns, pieces do not join in a page: the memory charged is bounded. */
 TEST_F(ndp_alone, scattered_pieces)
 {
 	unsigned int room, weighs;
@@ -492,7 +492,7 @@ TEST_F(ndp_alone, scattered_pieces)
 	printf("# %d of %u pieces weigh %u bytes\n", i, room, weighs);
 	EXPECT_LT(1000, i);
 	EXPECT_GT(4 * room, weighs);
-	/* What was taken can be ended. */
+	/* The message can be ended. */
 	ASSERT_EQ(0, send(self->near, "", 0, 0));
 	n = recv(self->far, got, 1 << 20, 0);
 	EXPECT_EQ(i, n);
@@ -504,7 +504,7 @@ TEST_F(ndp_alone, scattered_pieces)
 	free(got);
 }
 
-/* A piece that cannot be read whole leaves those before it as they were. */
+/* A piece that cannot be read completely leaves the pieces before it as they were. */
 TEST_F(ndp_alone, unreadable_piece)
 {
 	char *end = end_of_memory();
@@ -525,7 +525,7 @@ TEST_F(ndp_alone, unreadable_piece)
 	EXPECT_EQ(0, memcmp(got, "onetwo", 6));
 }
 
-/* NDP_PARTIAL: what there is of it. */
+/* NDP_PARTIAL: a read returns the part of a message that has arrived. */
 TEST_F(ndp_alone, partial)
 {
 	char buf[100];
@@ -540,7 +540,7 @@ TEST_F(ndp_alone, partial)
 	EXPECT_EQ(0, flags);
 	EXPECT_EQ(6, take(self->far, buf, sizeof(buf), MSG_PEEK, &flags));
 	EXPECT_EQ(MSG_EOR, flags);
-	/* No longer, but not in mid-message. */
+	/* Switching it off takes effect with the next message. */
 	ASSERT_EQ(0, set_int(self->far, SOL_NDP, NDP_PARTIAL, 0));
 	EXPECT_EQ(1, take(self->far, buf, 1, 0, &flags));
 	EXPECT_EQ(0, flags);
@@ -551,7 +551,7 @@ TEST_F(ndp_alone, partial)
 	EXPECT_EQ(MSG_EOR | MSG_TRUNC, flags);
 }
 
-/* A receive buffer that is too small for a message: it comes in parts, all of it. */
+/* A message too long for the receive buffer is read in parts, all of it. */
 TEST_F(ndp_alone, beyond_the_receive_buffer)
 {
 	char *buf = malloc(LONG);
@@ -577,7 +577,7 @@ TEST_F(ndp_alone, beyond_the_receive_buffer)
 	free(buf);
 }
 
-/* Poll tells of whole messages only. */
+/* poll() reports complete messages only. */
 TEST_F(ndp_alone, poll)
 {
 	char buf[10];
@@ -589,7 +589,7 @@ TEST_F(ndp_alone, poll)
 	EXPECT_EQ(POLLOUT, events_now(self->far));
 }
 
-/* Streams and messages: each has ports of its own. */
+/* Streams and messages have separate ports. */
 TEST_F(ndp_alone, not_with_streams)
 {
 	int stream, messages, s;

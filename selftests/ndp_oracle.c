@@ -3,8 +3,8 @@
  * AF_NDP behaves as TCP sockets do (oracle.h): making, naming and ending sockets,
  * moving bytes, readiness, signals, options.
  *
- * Non-goals: listeners that share a port, opening with a wait, sockets that are
- * used again (ndp_oracle_open.c); the rest of the system (ndp_oracle_system.c).
+ * Non-goals: listeners that share a port, connect() that waits, sockets that are used again
+ * (ndp_oracle_open.c); the rest of the system (ndp_oracle_system.c).
  */
 #include "oracle.h"
 
@@ -20,7 +20,7 @@ FIXTURE_SETUP(ip6) { }
 
 FIXTURE_TEARDOWN(ip6) { }
 
-/* IPv4 by sockets of IPv6. */
+/* IPv4 by IPv6 sockets. */
 FIXTURE(mapped) { };
 
 FIXTURE_VARIANT(mapped) { int kind; };
@@ -31,7 +31,7 @@ FIXTURE_SETUP(mapped) { }
 
 FIXTURE_TEARDOWN(mapped) { }
 
-/* Addresses of a link. */
+/* Link-local addresses. */
 FIXTURE(link) { };
 
 FIXTURE_VARIANT(link) { int kind; };
@@ -520,7 +520,7 @@ CASE(connect_any)
 	note("%s", address_text(&peer));
 }
 
-/* IPv4 by sockets of IPv6 */
+/* IPv4 by IPv6 sockets */
 
 static int mapped_call(int (*call)(int, const struct sockaddr *, socklen_t), int s,
 		       const char *text)
@@ -543,7 +543,7 @@ static void note_names(int s)
 	note("peer %u %s", len, address_text(&theirs));
 }
 
-/* A connection by IPv4 to a listener at @text, which takes a byte.  Return: the accepted end. */
+/* Connect by IPv4 to a listener at @text and send it a byte.  Return: the accepted socket. */
 static int mapped_accept(const char *text)
 {
 	int l, s, a;
@@ -569,7 +569,7 @@ CASE_OF(mapped, mapped)
 
 	CALL(get_int(a, SOL_SOCKET, SO_DOMAIN));
 	CALL(get_int(a, SOL_IPV6, IPV6_V6ONLY));
-	/* To any, and bound. */
+	/* Connections to the unspecified address, and from bound sockets. */
 	s = new_socket(NEAR, 0);
 	CALL(mapped_call(connect, s, "::ffff:0.0.0.0"));
 	note_names(s);
@@ -585,7 +585,7 @@ CASE_OF(mapped, mapped)
 	CALL(mapped_call(bind, new_socket(NEAR, 0), "::ffff:203.0.113.5"));
 }
 
-/* A listener at any address of IPv4, and no other */
+/* A listener at any address of IPv4, but not of IPv6 */
 CASE_OF(mapped, mapped_any)
 {
 	int s;
@@ -617,7 +617,7 @@ CASE_OF(mapped, mapped_refused)
 	CALL(mapped_call(connect, s, "::ffff:127.0.0.1"));
 }
 
-/* One port for both families, and who is asked. */
+/* One port for both families, and which listener gets a connection. */
 CASE_OF(ip6, both_families)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -643,7 +643,7 @@ CASE_OF(ip6, both_families)
 	EVENTS(l);
 }
 
-/* Addresses of a link. */
+/* Link-local addresses. */
 CASE_OF(link, scopes)
 {
 	union address addr = any_address(port), mine;
@@ -988,7 +988,7 @@ CASE(low_water)
 	CALL(set_int(server, SOL_SOCKET, SO_SNDLOWAT, 4));
 }
 
-/* Ends */
+/* Shutdown, close and reset */
 
 CASE(half_close)
 {
@@ -1282,7 +1282,7 @@ CASE(events_connected)
 	EVENTS(server);
 }
 
-/* The next one within @ms: SOON if there is to be one, else A_WHILE. */
+/* The next edge within @ms: SOON if there is to be one, else A_WHILE. */
 static int edge(int e, int ms)
 {
 	struct epoll_event ev;
@@ -1438,7 +1438,7 @@ CASE(cork)
 	CALL(recv(server, text, 4, MSG_WAITALL));
 }
 
-/* No longer than 200 ms. */
+/* Corked data waits for 200 ms at most. */
 CASE(cork_is_not_for_ever)
 {
 	char text[8];
@@ -1460,7 +1460,7 @@ CASE(keepalive)
 	CALL(set_int(client, SOL_TCP, TCP_KEEPIDLE, 1));
 	CALL(set_int(client, SOL_TCP, TCP_KEEPINTVL, 1));
 	CALL(set_int(client, SOL_TCP, TCP_KEEPCNT, 2));
-	/* A peer that is there answers. */
+	/* A peer that is reachable answers. */
 	note_events("client", events_of(client, POLLIN, 4000));
 	if (!cut(true))
 		return;
@@ -1581,7 +1581,7 @@ CASE(no_descriptor_for_accept)
 	CALL(setrlimit(RLIMIT_NOFILE, &none));
 	CALL(accept(l, NULL, NULL));
 	CALL(setrlimit(RLIMIT_NOFILE, &some));
-	/* It is still there. */
+	/* The connection can still be accepted. */
 	note("accepted %d", accept(l, NULL, NULL) >= 0);
 }
 
@@ -1652,7 +1652,7 @@ CASE(closed_by_another_thread)
 	char byte;
 	int copy;
 
-	/* Whoever waits keeps the socket. */
+	/* A call that waits keeps the socket. */
 	pair();
 	copy = dup(server);
 	p.fd = server;
@@ -1762,7 +1762,7 @@ CASE(edge_of_reset)
 	pair();
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, client, &ev));
 	reset_client();
-	/* Error and end wake one after the other: who looks between sees two edges. */
+	/* The error and the end wake one after the other: a call in between would see two edges. */
 	settle();
 	note_events("client", edge(e, SOON));
 	note_events("client", edge(e, A_WHILE));
@@ -1961,7 +1961,7 @@ CASE(timeouts_told)
 	CALL(setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &t, 4));
 }
 
-/* Connecting without a round trip: what differs must be in the table. */
+/* connect() without a round trip: each difference must be documented (oracle.h). */
 
 CASE(connect_refused)
 {

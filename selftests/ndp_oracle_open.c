@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP behaves as TCP sockets do (oracle.h): how connections begin and how
- * sockets begin anew.  Connecting with a wait, to nobody and to a full backlog;
- * listeners that share a port; AF_UNSPEC; sockets used again; fast open.
+ * AF_NDP behaves as TCP sockets do (oracle.h): how connections are opened and how sockets are
+ * reused.  connect() that waits, to an address of no host and to a full backlog; listeners that
+ * share a port; AF_UNSPEC; sockets used again; fast open.
  *
- * NDP_SYNC_CONNECT has AF_NDP wait as TCP does, so that all can be compared.
+ * NDP_SYNC_CONNECT makes connect() of AF_NDP wait as TCP's does, so that both can be compared.
  */
 #include "oracle.h"
 
-/* What a cable alone has: time, and addresses that nobody has. */
+/* Cases that need a cable, for its delay, or for addresses of no host. */
 FIXTURE(cable) { };
 
 FIXTURE_VARIANT(cable) { int kind; };
@@ -30,7 +30,7 @@ static int waiting_socket(int flags)
 	return s;
 }
 
-/* A cable on which nothing arrives before a call returns. */
+/* Set the cable's delay, so that no packet arrives before a call returns. */
 static void set_delay(const char *delay)
 {
 	int end;
@@ -60,7 +60,7 @@ static void note_name(int s)
 	     is_any(&addr) ? "any" : "ours");
 }
 
-/* Who has come and sent a byte is let in, and gets one back. */
+/* Accept a connection that has sent a byte, and send one back. */
 static int let_in(int l)
 {
 	char byte;
@@ -73,7 +73,7 @@ static int let_in(int l)
 	return a;
 }
 
-/* Connecting with a wait */
+/* connect() that waits */
 
 CASE(waits)
 {
@@ -211,7 +211,7 @@ CASE_OF(cable, no_way)
 	CALL(connect(s, &addr.any, address_len()));
 	addr = named("224.0.0.1", "ff02::1", port);
 	CALL(connect(s, &addr.any, address_len()));
-	/* It may still be used. */
+	/* The socket can still be used. */
 	listening(port);
 	CALL(connect_to(s, port));
 }
@@ -230,7 +230,7 @@ CASE_OF(cable, closed_while_connecting)
 
 /* The backlog */
 
-/* A child that gets in, sooner or later. */
+/* A child whose connection is accepted, sooner or later. */
 static void ask_in(void)
 {
 	char byte;
@@ -250,7 +250,7 @@ CASE(backlog_full)
 	for (i = 0; i < 5; i++)
 		ask_in();
 	settle();
-	/* Those that found it full ask again. */
+	/* Clients that found the backlog full retransmit. */
 	for (i = 0; i < 5; i++)
 		let_in(l);
 	note("%d got in", all_well(5));
@@ -267,13 +267,13 @@ CASE(backlog_numbers)
 	l = new_socket(FAR, 0);
 	must(!bind_to(l, FAR, port), "bind");
 	CALL(listen(l, 0));
-	/* A backlog of none has room for one. */
+	/* A backlog of 0 has room for one. */
 	connect_and_send(port);
 	wait_in(l);
 	note("accepted %d", accept(l, NULL, NULL) >= 0);
 }
 
-/* What was sent has come: a reset takes back what has not. */
+/* Wait until all data is acknowledged: a reset discards data that has not arrived. */
 static void wait_sent(int fd)
 {
 	int i, left = 1;
@@ -430,7 +430,7 @@ CASE(address_wins)
 	wait_in(all);
 }
 
-/* Names without a port, and of others */
+/* Addresses without a port, and of no host */
 
 CASE(address_without_port)
 {
@@ -577,7 +577,7 @@ CASE(disconnect_listener)
 
 	s = connect_and_send(port);
 	wait_in(l);
-	/* Before it knows that it was let in it would be refused. */
+	/* Before it gets an answer the client would be refused. */
 	wait_acked(s);
 	CALL(disconnect(l));
 	CALL(get_int(l, SOL_SOCKET, SO_ERROR));
@@ -592,7 +592,7 @@ CASE(disconnect_listener)
 	CALL(recv(s, &byte, 1, 0));
 }
 
-/* @take_error: that which connect() to AF_UNSPEC leaves, before the next connection begins */
+/* @take_error: read the error that connect() to AF_UNSPEC leaves, before connecting again */
 static void connect_again(bool take_error)
 {
 	char byte;
@@ -618,7 +618,7 @@ CASE(connected_again)
 	connect_again(true);
 }
 
-/* It is no error of the next connection. */
+/* An error that was not read is no error of the next connection. */
 CASE(connected_at_once_again)
 {
 	connect_again(false);
@@ -718,12 +718,12 @@ CASE(disconnected_by_another_thread)
 	pair();
 	timeouts(client, 900);
 	pthread_create(&thread, NULL, disconnect_later, &client);
-	/* Which error depends on the kernel. */
+	/* Which error it is depends on the kernel. */
 	CALL(recv(client, &byte, 1, 0) < 0);
 	pthread_join(thread, NULL);
 }
 
-/* Data with the opening, by TCP's names for it */
+/* Data with the opening, by TCP's fast open options */
 
 static int send_open(int s, const char *text, int flags)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_NDP behaves as TCP sockets do (oracle.h): what the rest of the system does
- * with a socket.  io_uring; files, maps and pollers that move many bytes; filters,
- * programs and memory of cgroups; time stamps; what the kernel tells of a
- * connection.
+ * AF_NDP behaves as TCP sockets do (oracle.h): how the rest of the system uses a socket.  io_uring;
+ * files, maps and pollers that move many bytes; filters, BPF programs and memory of cgroups; time
+ * stamps; what the kernel reports about a connection.
  */
 #include "oracle.h"
 
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* io_uring, with nothing between */
+/* io_uring, without a library */
 
 struct ring {
 	int			fd;
@@ -81,7 +80,7 @@ static void note_ring(const char *what, int result)
 		note("%s = %d", what, result);
 }
 
-/* Note a request that ends by itself. */
+/* Submit a request that does not have to wait, and note its result. */
 static void ring_call(struct ring *ring, const char *what, int op, int fd, const void *addr,
 		      unsigned int len)
 {
@@ -101,7 +100,7 @@ CASE(ring_sends_and_receives)
 	note("%s", text);
 	ring_call(&ring, "write", IORING_OP_WRITE, server, "back", 4);
 	ring_call(&ring, "read", IORING_OP_READ, client, text, 4);
-	/* One that waits. */
+	/* A receive that has to wait. */
 	submit(&ring, IORING_OP_RECV, server, text, 8, 0);
 	send(client, "later", 5, 0);
 	note_ring("receive", completed(&ring));
@@ -161,7 +160,7 @@ CASE(ring_is_cancelled)
 	submit(&ring, IORING_OP_ASYNC_CANCEL, -1, NULL, 0, 0);
 	note_ring("one", completed(&ring));
 	note_ring("other", completed(&ring));
-	/* What comes now is there for the next. */
+	/* A byte that arrives now is for the next call. */
 	send(client, "x", 1, 0);
 	CALL(recv(server, &byte, 1, 0));
 }
@@ -189,7 +188,7 @@ static int filled_file(void)
 	return fileno(file);
 }
 
-/* All that comes until the end is what fill() makes. */
+/* Receive to the end, and note whether it is the content that fill() makes. */
 static void receive_all(int fd)
 {
 	static char data[MANY], got[MANY + 1];
@@ -283,7 +282,7 @@ static size_t at_most(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Nonblocking, both ways at once, as much as goes at a time. */
+/* Send and receive at once by nonblocking calls, as much as possible at a time. */
 static void poll_both(int fd)
 {
 	static char data[MANY], got[MANY + 1];
@@ -334,7 +333,7 @@ CASE(many_through_small_buffers)
 
 	fill(data, MANY);
 	pair();
-	/* On loopback smaller than a packet with all that belongs to it. */
+	/* On loopback smaller than the memory with which a packet is charged. */
 	set_int(server, SOL_SOCKET, SO_RCVBUF, 30000);
 	set_int(client, SOL_SOCKET, SO_SNDBUF, 5000);
 	if (in_child())
@@ -367,7 +366,7 @@ CASE(interrupted_while_sending)
 	set_int(client, SOL_SOCKET, SO_SNDBUF, 20000);
 	set_int(server, SOL_SOCKET, SO_RCVBUF, 20000);
 	alarm_in(50, 0);
-	/* Nobody reads: what fits, then nothing. */
+	/* There is no reader: send() takes what fits, then nothing. */
 	for (i = 0; i < 100 && (r = send(client, data, sizeof(data), 0)) > 0; i++)
 		n += r;
 	note("something %d, then %s", n > 0, strerrorname_np(errno));
@@ -393,7 +392,7 @@ CASE(filtered)
 	send(client, "x", 1, 0);
 	note_events("server", events_of(server, POLLIN, A_WHILE));
 	CALL(setsockopt(server, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof(none)));
-	/* It was not lost. */
+	/* The byte was not lost. */
 	AWAIT(server, POLLIN);
 	CALL(recv(server, &byte, 1, 0));
 	CALL(set_int(server, SOL_SOCKET, SO_LOCK_FILTER, 1));
@@ -413,7 +412,7 @@ CASE(listener_filtered)
 	wait_in(l);
 }
 
-/* A cgroup of this case's own, which its process is in. */
+/* Create a cgroup for this case, and move its process there. */
 static int own_cgroup(void)
 {
 	char path[64];
@@ -437,7 +436,7 @@ static void leave_cgroup(void)
 	rmdir(path);
 }
 
-/* A program that always says @verdict: 0 refuses. */
+/* Attach a BPF program that always returns @verdict; 0 refuses. */
 static void attach_program(int cgroup, int type, int attach, int verdict)
 {
 	struct bpf_insn code[] = {
@@ -545,7 +544,7 @@ CASE(group_of_little_memory)
 	leave_cgroup();
 }
 
-/* A socket that goes to another process over a local one */
+/* A socket that is passed to another process over a local one */
 
 union one_descriptor {
 	struct cmsghdr	header;
@@ -596,11 +595,11 @@ CASE(handed_over)
 	CALL(recv(server, text, 5, MSG_WAITALL));
 	wait(&status);
 	note("the other %d", status);
-	/* It was the last to have it. */
+	/* The child had the last reference to the client's socket. */
 	CALL(recv(server, text, 1, 0));
 }
 
-/* One in a message that nobody takes lives until the message dies. */
+/* A socket in a message that is not received lives until the message is freed. */
 CASE(handed_to_nobody)
 {
 	int local[2];
@@ -617,7 +616,7 @@ CASE(handed_to_nobody)
 	CALL(recv(server, &byte, 1, 0));
 }
 
-/* What is told */
+/* What the kernel reports */
 
 static void note_control(struct msghdr *m)
 {
@@ -648,7 +647,7 @@ static void receive_stamped(void)
 	note_control(&m);
 }
 
-/* The kernel begins to stamp a little later than it is told to. */
+/* The kernel enables time stamps with a little delay. */
 static void wait_for_stamps(void)
 {
 	struct msghdr m;
@@ -727,7 +726,7 @@ CASE(information_counts)
 	note("received %llu", (unsigned long long)info.tcpi_bytes_received);
 	len = sizeof(info);
 	CALL(getsockopt(client, SOL_TCP, TCP_INFO, &info, &len));
-	/* On a slow machine some may have been sent again. */
+	/* On a slow machine some bytes may have been retransmitted. */
 	note("sent %llu, not sent %u",
 	     (unsigned long long)(info.tcpi_bytes_sent - info.tcpi_bytes_retrans),
 	     info.tcpi_notsent_bytes);
@@ -740,7 +739,7 @@ CASE(information_counts)
 	CALL(set_int(client, SOL_TCP, TCP_INFO, 1));
 }
 
-/* As programs ask that want to know whether a connection is encrypted. */
+/* Programs ask this to find out whether a connection is encrypted. */
 CASE(no_upper_layer)
 {
 	char name[16] = "unchanged";
@@ -753,7 +752,7 @@ CASE(no_upper_layer)
 	CALL(getsockopt(client, SOL_TCP, TCP_ULP, name, &len));
 }
 
-/* As sshd asks, which refuses who has a packet's route prescribed. */
+/* sshd asks this, and refuses clients that use source routes. */
 CASE(no_ip_options)
 {
 	char options[40] = "unchanged";
@@ -815,7 +814,7 @@ CASE(deferring_and_lingering)
 	CALL(get_int(a, SOL_TCP, TCP_LINGER2));
 }
 
-/* A closed half ends when its time is over. */
+/* A half-closed connection ends after TCP_LINGER2 seconds. */
 CASE(closed_half_ends)
 {
 	pair();
@@ -847,7 +846,7 @@ CASE(congestion_control)
 
 CASE(more_of_the_core)
 {
-	/* Not SO_TXREHASH, which newer kernels know of TCP's own sockets alone. */
+	/* Not SO_TXREHASH, which newer kernels accept for TCP sockets only. */
 	static const int options[] = { SO_DOMAIN, SO_BINDTOIFINDEX, SO_INCOMING_NAPI_ID,
 				       SO_PREFER_BUSY_POLL, SO_RESERVE_MEM,
 				       SO_SELECT_ERR_QUEUE, SO_WIFI_STATUS, SO_NOFCS,

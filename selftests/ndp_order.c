@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that a path loses are found by what comes after them, and sent again without a
- * timeout; and one that only comes late is not sent twice for ever.
+ * Packets that a path loses are detected by later packets of the path, and retransmitted without a
+ * timeout; and packets that are only late do not keep being retransmitted.
  *
- * Both ends are the kernel's; the test carries their packets by four paths, and loses some of
- * one, or keeps them back (middle.h).
+ * Both ends are kernel sockets; the test forwards their packets on four paths, and drops or delays
+ * some of one path (middle.h).
  */
 #include "middle.h"
 
 #define MTU		1280
 #define SIZE		1000000
 #define PATHS		4
-/* One way, us: far below the least timeout. */
+/* One-way delay, us: far below the minimum timeout. */
 #define WAY		20
-/* Of a path's packets one in so many, but for the first ones and the last. */
+/* One in ONE_IN packets of a path is hit, from packet FIRST to packet BEHIND of all. */
 #define ONE_IN		10
 #define FIRST		100
 #define BEHIND		700
-/* How long a host stands still, us: some timeouts. */
+/* How long a host is stalled, us: several timeouts. */
 #define STALL		5000
 
 static int loses, lateness;
 static int seen, on_path, hit;
 static __u16 chosen;
 
-/* Is it one of those that something happens to, for the first time? */
+/* Is @p a packet to be dropped or delayed?  Retransmissions are not. */
 static bool is_hit(struct packet *p)
 {
 	struct header *h = ndp_of(p);
@@ -50,7 +50,7 @@ static void carry(struct packet *p)
 static __u64 stall_at;
 static int held;
 
-/* FAR stands still for a while: what comes and leaves in that time waits. */
+/* FAR is stalled for a while: packets from and to it wait. */
 static void stand_still(struct packet *p)
 {
 	__u64 now = now_us(), end = stall_at + STALL;
@@ -67,7 +67,7 @@ FIXTURE(order)
 
 FIXTURE_VARIANT(order)
 {
-	int	family;	/* of middle[] */
+	int	family;	/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(order, ip4) { 0 };
@@ -82,9 +82,9 @@ FIXTURE_SETUP(order)
 		SKIP(return, "time is real: what is late may come later still");
 	ASSERT_EQ(0, lay_middle(MTU));
 	world = &middle[variant->family];
-	/* An IPv6 address takes the kernel a moment, in which packets to it are lost. */
+	/* For a moment packets to a new IPv6 address are lost. */
 	forward_packets_for(10);
-	/* Random paths that packets come late by would be used less (entropy.c). */
+	/* Fixed paths: random ones on which packets are late would be used less (entropy.c). */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	for (i = 0; i < PATHS; i++)
 		ASSERT_EQ(0, shell("ndp path add %s entropy %d", world->address[FAR], 50000 + i));
@@ -136,7 +136,7 @@ TEST_F(order, lost_in_the_middle)
 {
 	loses = 1;
 	ASSERT_EQ(SIZE, transfer(self->s, self->a));
-	/* Soon the path is left out. */
+	/* The path is soon left out. */
 	EXPECT_LT(2, hit);
 	EXPECT_EQ(hit, stat_of(NEAR, "DataRtx"));
 	EXPECT_EQ(hit, stat_of(NEAR, "LostByOrder"));
@@ -145,7 +145,7 @@ TEST_F(order, lost_in_the_middle)
 	EXPECT_EQ(0, stat_of(FAR, "DupIn"));
 }
 
-/* Less than the slack, a quarter of the least timeout */
+/* Packets late by less than the slack, a quarter of the minimum timeout */
 TEST_F(order, late_within_the_slack)
 {
 	lateness = 200;
@@ -155,12 +155,12 @@ TEST_F(order, late_within_the_slack)
 	EXPECT_EQ(0, stat_of(NEAR, "LostByOrder"));
 }
 
-/* More: what was sent twice is noticed, and the slack grows until it is enough. */
+/* Late by more: spurious retransmissions are detected, and the slack grows until it is enough. */
 TEST_F(order, late_beyond_the_slack)
 {
 	lateness = 700;
 	ASSERT_EQ(SIZE, transfer(self->s, self->a));
-	/* A path by which packets come that late is left out now and then. */
+	/* A path on which packets are that late is left out now and then. */
 	EXPECT_LT(3, hit);
 	EXPECT_LE(1, stat_of(NEAR, "LostByOrder"));
 	EXPECT_GE(3, stat_of(NEAR, "DataRtx"));
@@ -170,8 +170,9 @@ TEST_F(order, late_beyond_the_slack)
 }
 
 /*
- * A host that is slow has all that was sent.  It gets one packet a timeout again, and a tail's
- * probes, not all that it owes an answer; and for a while the timeout is as long as it was slow.
+ * A stalled host has received all that was sent.  Only one packet per timeout is retransmitted to
+ * it, and tail probes, not all unanswered packets; and for a while the timeout is as long as the
+ * stall.
  */
 TEST_F(order, stands_still)
 {

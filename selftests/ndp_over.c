@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer has all, and its connection has ended; of the answers one was lost, and another was
- * true no more when it came.  Who still asks hears from the peer's tombstone that all is there,
- * whatever it asks, and ends in order.
+ * The peer has received all data, and its connection has ended; of its answers one was lost, and
+ * another was outdated when it arrived.  A sender that still sends PROBEs learns from the peer's
+ * tombstone that all has arrived, and ends in order.
  *
- * Both ends are the kernel's; the test carries their packets (middle.h).
+ * Both ends are kernel sockets; the test forwards their packets (middle.h).
  */
 #include "middle.h"
 
 #define MTU		1280
 #define SIZE		1000	/* bytes */
 
-/* A packet arrives trimmed, then whole, and the sender hears of the first alone. */
+/* A packet arrives trimmed, then whole, and the sender gets the answer to the first alone. */
 static bool doubling;
 static __u32 doubled;
 static unsigned int nacks, asked;
 
-/* Nothing that FAR says tells of more than the packet that it is about. */
+/* Reduce an answer of FAR to the packet that it is about.  Return: false if it is to be lost. */
 static bool tells_of_one(struct packet *p)
 {
 	struct header *h = ndp_of(p);
@@ -36,7 +36,7 @@ static bool tells_of_one(struct packet *p)
 	return true;
 }
 
-/* @over: its connection has ended, and what it says passes. */
+/* FAR's connection has ended, and its answers pass unchanged. */
 static bool over;
 
 static void carry(struct packet *p)
@@ -64,7 +64,7 @@ FIXTURE(over)
 
 FIXTURE_VARIANT(over)
 {
-	int	family;		/* of middle[] */
+	int	family;		/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(over, ip4) { 0 };

@@ -3,13 +3,13 @@
  * Peers: what a host has learnt of another is shared by all connections between them, is
  * kept for a while, and is bounded.
  *
- * Non-goals: what becomes of bad paths (ndp_paths.sh).
+ * Non-goals: how bad paths are avoided (ndp_paths.sh).
  */
 #define NDP_WORLDS (IN_WIRE | IN_WIRE6)
 #include <sys/sysinfo.h>
 #include "life.h"
 
-/* What the kernel keeps a peer that no connection has, seconds. */
+/* Seconds for which the kernel keeps a peer without connections. */
 #define REMEMBERED	60
 
 #define PATHS		32
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(peers)
 {
 	close(self->l);
 	EXPECT_TRUE(wait_for_stat("SockInUse", 0, 100));
-	/* Tests after this one find none. */
+	/* Leave no idle peers for later tests. */
 	set_sysctl(NEAR, "peers_max", 4096);
 	set_sysctl(FAR, "peers_max", 4096);
 	EXPECT_TRUE(wait_for_stat("IdlePeers", 0, REMEMBERED + 10));
@@ -98,13 +98,13 @@ static void close_pair(struct pair *p)
 	close(p->far);
 }
 
-/* Of "ndp path live" at NEAR. */
+/* Totals of "ndp path live" at NEAR. */
 struct shown {
 	int		peers;
 	int		paths;
-	int		conns;		/* of all */
-	int		marked;		/* connections of those with a mark */
-	int		of_users;	/* of users but root */
+	int		conns;		/* connections of all peers */
+	int		marked;		/* connections of peers with a mark */
+	int		of_users;	/* connections of users other than root */
 };
 
 static struct shown shown(void)
@@ -134,7 +134,7 @@ static struct shown shown(void)
 	return s;
 }
 
-/* Both ends have forgotten all connections: of sockets there is the listener. */
+/* Wait until both ends have forgotten all connections, and only the listener is left. */
 static bool all_forgotten(void)
 {
 	return !wait_for_most(NEAR, "SockInUse", 0, patience(20)) &&
@@ -142,9 +142,9 @@ static bool all_forgotten(void)
 }
 
 /*
- * Peers that NEAR and FAR remember.  Where time is real there may be fewer: their time is over, or
- * no round trip was measured.  FAR measures that by its FIN alone, and if that has timed out the
- * answer to its first transmission does not prove the peer's address (verify.c).
+ * Do NEAR and FAR remember @near and @far idle peers?  In real time there may be fewer: they have
+ * expired, or no round trip was measured.  FAR measures one by its FIN alone, and if the FIN has
+ * timed out, the answer to its first transmission does not prove the peer's address (verify.c).
  */
 static bool remembered(unsigned long long near, unsigned long long far)
 {
@@ -156,7 +156,7 @@ static bool remembered(unsigned long long near, unsigned long long far)
 	return false;
 }
 
-/* Connections to one host have one peer; a fresh one knows the round trip. */
+/* Connections to one host share one peer; a new connection knows the round trip. */
 TEST_F_TIMEOUT(peers, shared, 400)
 {
 	union address far = address(FAR, port);
@@ -173,7 +173,7 @@ TEST_F_TIMEOUT(peers, shared, 400)
 		EXPECT_TRUE(carries(&p[i]));
 		close_pair(&p[i]);
 	}
-	/* Nobody has it, and it is remembered. */
+	/* The peer has no connection, and is remembered. */
 	ASSERT_TRUE(all_forgotten());
 	EXPECT_TRUE(remembered(1, 1));
 	EXPECT_EQ(1, stat_of(NEAR, "IdlePeers"));
@@ -188,7 +188,7 @@ TEST_F_TIMEOUT(peers, shared, 400)
 	close(s);
 }
 
-/* After a minute nothing is left. */
+/* After a minute the peer is forgotten. */
 TEST_F_TIMEOUT(peers, forgotten, 800)
 {
 	struct pair p;
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(peers, forgotten, 800)
 	EXPECT_EQ(0, shown().peers);
 }
 
-/* Of many hosts so many are remembered as the operator says, the latest. */
+/* Of many hosts the latest peers_max are remembered. */
 TEST_F_TIMEOUT(peers, bounded, 800)
 {
 	union address to;
@@ -219,7 +219,7 @@ TEST_F_TIMEOUT(peers, bounded, 800)
 		to = named(text, text, port);
 		ASSERT_TRUE(connect_pair(self->l, &p, 0, &to));
 		close_pair(&p);
-		/* They go one after the other. */
+		/* The connections end one after the other. */
 		ASSERT_TRUE(all_forgotten());
 		EXPECT_TRUE(remembered(i < 4 ? i + 1 : 4, i + 1));
 	}
@@ -229,7 +229,7 @@ TEST_F_TIMEOUT(peers, bounded, 800)
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	snprintf(text, sizeof(text), is_ip6_world() ? "fd00::19" : "10.0.0.19");
 	EXPECT_EQ(0, shell("ndp path live %s | grep -q 'connections 0'", text));
-	/* None. */
+	/* No peer is remembered. */
 	ASSERT_TRUE(set_sysctl(NEAR, "peers_max", 0));
 	ASSERT_TRUE(open_pair(self->l, &p));
 	close_pair(&p);
@@ -242,7 +242,7 @@ TEST_F_TIMEOUT(peers, bounded, 800)
 	}
 }
 
-/* Many paths make heavy peers: of all namespaces they weigh a 32nd of the memory at most. */
+/* Peers with many paths are large: in all namespaces they take 1/32 of the memory at most. */
 TEST_F_TIMEOUT(peers, bounded_by_memory, 800)
 {
 	union address to = any_address(port);
@@ -251,7 +251,7 @@ TEST_F_TIMEOUT(peers, bounded_by_memory, 800)
 	struct pair p;
 
 	ASSERT_EQ(0, sysinfo(&machine));
-	/* A path has 64 bytes at least. */
+	/* A path takes 64 bytes at least. */
 	most = (long long)machine.totalram * machine.mem_unit / 32 / (256 * 64);
 	if (!virtual_time() || is_ip6_world() || most > 10000)
 		SKIP(return, "it takes thousands of connections");
@@ -275,7 +275,7 @@ TEST_F_TIMEOUT(peers, bounded_by_memory, 800)
 	shell("ip route del local 10.9.0.0/16 dev lo");
 }
 
-/* Who is there keeps his paths, who comes gets those of today. */
+/* Existing connections keep their paths, new ones get those configured now. */
 TEST_F_TIMEOUT(peers, configured, 400)
 {
 	const char *far = world->address[FAR];
@@ -283,7 +283,7 @@ TEST_F_TIMEOUT(peers, configured, 400)
 	int i;
 
 	ASSERT_TRUE(open_pair(self->l, &p[0]));
-	/* That of another host changes nothing. */
+	/* A path to another host changes nothing. */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	ASSERT_EQ(0, shell("ndp path add %s mark 1", world->nowhere));
 	ASSERT_TRUE(open_pair(self->l, &p[1]));
@@ -299,7 +299,7 @@ TEST_F_TIMEOUT(peers, configured, 400)
 	ASSERT_TRUE(open_pair(self->l, &p[4]));
 	EXPECT_EQ(7, info_of(p[4].near).paths);
 	EXPECT_EQ(PATHS, info_of(p[0].near).paths);
-	/* Those that nobody finds any more are not shown. */
+	/* Peers that new connections no longer find are not shown. */
 	EXPECT_EQ(7, shown().paths);
 	for (i = 0; i < 5; i++) {
 		EXPECT_TRUE(carries(&p[i]));
@@ -308,7 +308,7 @@ TEST_F_TIMEOUT(peers, configured, 400)
 	ASSERT_TRUE(set_sysctl(NEAR, "paths", PATHS));
 }
 
-/* Routing tells marks apart, so do peers; a socket whose mark changes goes the other way. */
+/* Routing depends on marks: each mark has its own peer, and a new mark may have a new route. */
 TEST_F_TIMEOUT(peers, marks, 400)
 {
 	union address far = address(FAR, port);
@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(peers, marks, 400)
 	ASSERT_EQ(0, set_int(p.near, SOL_SOCKET, SO_MARK, 7));
 	EXPECT_TRUE(carries(&p));
 	EXPECT_EQ(2, shown().marked);
-	/* From another mark there is no way. */
+	/* With another mark there is no route. */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	ASSERT_EQ(0, shell("%s rule add fwmark 8 prohibit", ip));
 	ASSERT_EQ(0, set_int(p.near, SOL_SOCKET, SO_MARK, 8));
@@ -331,7 +331,7 @@ TEST_F_TIMEOUT(peers, marks, 400)
 	ASSERT_EQ(1, send(p.near, "x", 1, 0));
 	EXPECT_TRUE(wait_for_rise(NEAR, "LocalDrop", refused, 10));
 	EXPECT_TRUE(carries(&q));
-	/* Nor has a device that does not lead there; a socket may have only one. */
+	/* Nor is there one for a socket that is bound to a device that does not lead there. */
 	ASSERT_EQ(0, setsockopt(q.near, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3));
 	refused = stat_of(NEAR, "LocalDrop");
 	ASSERT_EQ(1, send(q.near, "x", 1, 0));
@@ -347,7 +347,7 @@ TEST_F_TIMEOUT(peers, marks, 400)
 	close_pair(&q);
 }
 
-/* And users, whom rules of routing may tell apart as well. */
+/* Each user has a peer as well, as routing rules may depend on users. */
 TEST_F_TIMEOUT(peers, users, 400)
 {
 	struct pair p;
@@ -357,7 +357,7 @@ TEST_F_TIMEOUT(peers, users, 400)
 	if (!fork()) {
 		if (setns(world->ns[NEAR], CLONE_NEWNET) || setuid(4711))
 			_exit(1);
-		/* A socket made with the rights of that user. */
+		/* A socket created with that user's credentials. */
 		a = a_socket(SOCK_STREAM);
 		id = 5;
 		if (a < 0 || connect_to(a, port) || send(a, &id, sizeof(id), 0) < 0)
@@ -375,7 +375,7 @@ TEST_F_TIMEOUT(peers, users, 400)
 	close_pair(&p);
 }
 
-/* A server's workers that accept as other users go by the rules of these. */
+/* A connection accepted by a worker of another user follows that user's routing rules. */
 TEST_F_TIMEOUT(peers, workers, 400)
 {
 	const char *ip = is_ip6_world() ? "ip -6" : "ip";
@@ -399,11 +399,11 @@ TEST_F_TIMEOUT(peers, workers, 400)
 		a = accept(self->l, NULL, NULL);
 		if (a < 0 || send(a, "y", 1, MSG_NOSIGNAL) != 1)
 			_exit(2);
-		/* Until it is allowed. */
+		/* Wait until the rule is deleted and the client closes. */
 		recv(a, (char *)&i, sizeof(i), MSG_WAITALL);
 		_exit(0);
 	}
-	/* What goes to it has no way, what goes to root has one. */
+	/* The worker's packets have no route, root's packets have one. */
 	EXPECT_TRUE(wait_for_rise(FAR, "LocalDrop", refused, 10));
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(1, send(p.far, "x", 1, 0));

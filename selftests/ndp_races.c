@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What two processors do to one AF_NDP socket in the same instant: packets of both ends of
- * a tun device are written by one thread on each.  Nothing of it is left behind; on a
- * kernel with KCSAN the log tells as well.
+ * What two processors do to one AF_NDP socket at the same time: a thread on each of them writes
+ * packets to a tun device, or makes system calls.  No socket and no memory is left behind; a kernel
+ * with KCSAN also logs data races.
  *
- * Non-goals: calls that fight over a socket (ndp_life.c).
+ * Non-goals: system calls of several threads on one socket (ndp_life.c).
  */
 #include "middle.h"
 
 #define MTU	1500
 #define LONG	400		/* seconds */
 
-/* The first packet of a connection to the near end's listener; all others are made of it. */
+/* The first packet of a connection to the near end's listener; all others are derived from it. */
 static struct packet opening;
 
 static void keep_opening(struct packet *p)
@@ -24,7 +24,7 @@ static void drop(struct packet *p)
 {
 }
 
-/* Connection @id's packet of @type, the @off-th. */
+/* The @off-th packet of connection @id, of @type. */
 static struct packet packet_of(__u64 id, int type, __u32 off)
 {
 	struct packet p = opening;
@@ -51,7 +51,7 @@ static void inject(__u64 id, int type, __u32 off)
 	arrive(&p);
 }
 
-/* What the kernel has sent is of no use: read, so that its queue has room. */
+/* Discard the packets that the kernel has sent, so that the device's queue has room. */
 static void throw_away(void)
 {
 	struct packet p;
@@ -65,7 +65,7 @@ static struct {
 	pthread_t	thread;
 	void		(*work)(void);
 	int		go;		/* the round that it may begin */
-	int		done;		/* the last that it ended */
+	int		done;		/* the last round that it has ended */
 	bool		stop;
 } other;
 
@@ -119,13 +119,13 @@ static void other_end(void)
 	pthread_join(other.thread, NULL);
 }
 
-/* Round @round of both; this thread's part is @mine. */
+/* Run round @round in both threads; this thread's part is @mine. */
 static void both_at_once(int round, void (*mine)(int round))
 {
 	int i;
 
 	store(&other.go, round);
-	/* Now a little before the other, now after it. */
+	/* At random a little before the other thread, or after it. */
 	for (i = rand() % 2000; i > 0; i--)
 		__asm__ volatile("" : : : "memory");
 	mine(round);
@@ -160,7 +160,7 @@ FIXTURE_SETUP(races)
 	settle();
 	ASSERT_LT(0, opening.len);
 	meddle = drop;
-	/* Its tombstone and others are of no interest. */
+	/* RSTs for connections that have ended are of no interest: few are enough. */
 	ASSERT_TRUE(set_sysctl(NEAR, "rst_rate", 1000));
 }
 
@@ -198,8 +198,8 @@ static void open_it(int round)
 }
 
 /*
- * A connection is opened by one processor and reset by another.  Emulated and with sanitizers
- * the rounds take long.
+ * A connection is opened by one processor and reset by another.  On an emulated machine, and with
+ * sanitizers, the rounds take long.
  */
 TEST_F_TIMEOUT(races, opening_meets_reset, 4 * LONG)
 {
@@ -212,7 +212,7 @@ TEST_F_TIMEOUT(races, opening_meets_reset, 4 * LONG)
 		opened += take_all(self->listener);
 	}
 	other_end();
-	/* Those that were accepted are closed: whoever is left is left for good. */
+	/* Accepted connections are closed: any that is left would be left permanently. */
 	EXPECT_EQ(rounds, opened);
 }
 
@@ -232,7 +232,7 @@ static void open_some(int round)
 		inject(8 * round + i, DATA, 0);
 }
 
-/* A listener stops, and listens again, while connections open: its backlog is all its own. */
+/* A listener stops and listens again while connections open: its backlog is counted correctly. */
 TEST_F_TIMEOUT(races, opening_meets_shutdown, LONG)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -240,7 +240,7 @@ TEST_F_TIMEOUT(races, opening_meets_shutdown, LONG)
 	int i;
 
 	stopping = self->listener;
-	/* A route takes long to find, and so does what comes in between. */
+	/* Many rules make route lookups slow, and the window of the race long. */
 	ASSERT_EQ(0, setns(world->ns[NEAR], CLONE_NEWNET));
 	ASSERT_EQ(0, shell("for i in $(seq 1000 2999); do echo rule add from 9.9.9.9 prio $i;"
 			   " done | ip -batch -"));
@@ -252,7 +252,7 @@ TEST_F_TIMEOUT(races, opening_meets_shutdown, LONG)
 	other_end();
 	shutdown(stopping, SHUT_RDWR);
 	take_all(self->listener);
-	/* Room for one. */
+	/* Room for one connection. */
 	ASSERT_EQ(0, listen(stopping, 0));
 	inject(8 * rounds + 100, DATA, 0);
 	p.fd = stopping;
@@ -267,7 +267,7 @@ static void end_it(void)
 	inject(load(&other.go), FIN, 1);
 }
 
-/* As many options as it takes for the FIN to come among them. */
+/* Has each option kept its value?  So many are set that the FIN arrives meanwhile. */
 static bool option_kept;
 
 static void set_options(int round)
@@ -282,7 +282,7 @@ static void set_options(int round)
 	}
 }
 
-/* The peer's FIN comes while options are set: they hold, and the reader sees the end. */
+/* The peer's FIN arrives while options are set: they keep their values, the reader gets the end. */
 TEST_F_TIMEOUT(races, fin_meets_setsockopt, LONG)
 {
 	const int rounds = 3000;

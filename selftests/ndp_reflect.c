@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server whose client may not be where its packets say: how much a forged opening makes
- * it send to a third host, what shows that the client is there, and what that costs
- * clients that are.
+ * A server whose client's address may be spoofed: how much a forged opening makes it send to a
+ * third host, what proves the client's address, and what the proof costs honest clients.
  *
  *	NEAR: the kernel's server, which has a lot to send.  FAR: the forged address.
  */
@@ -26,7 +25,7 @@ FIXTURE(forged)
 
 FIXTURE_VARIANT(forged)
 {
-	int family;	/* of middle[] */
+	int family;	/* index into middle[] */
 };
 
 FIXTURE_VARIANT_ADD(forged, ip4) { .family = 0 };
@@ -37,7 +36,7 @@ static __u32 first_psn(void)
 	return ntohl(ndp_of(&heard.first[DATA])->psn);
 }
 
-/* A socket of the server's that has written all it could to the forged address. */
+/* The server's socket, which has written all it could to the forged address. */
 static int answer(int listener)
 {
 	static char buf[LOTS];
@@ -83,7 +82,7 @@ static int opening_bytes(struct packet *opening)
 	return ip_len(opening) + sizeof(struct udphdr) + HDR_LEN + CRC_LEN + 1;
 }
 
-/* What was sent is thrice what came at most, challenges apart, one a timeout. */
+/* At most FACTOR times the bytes received were sent, apart from challenges, one per timeout. */
 static bool is_within_limit(struct packet *opening)
 {
 	int one = ip_len(opening) + sizeof(struct udphdr) + HDR_LEN;
@@ -112,7 +111,7 @@ static bool is_verified(void)
 	return heard.count[COOKIE] && ndp_of(&heard.last[COOKIE])->flags & TOKEN;
 }
 
-/* For half a minute, in which the challenges are fewer than doublings of a millisecond. */
+/* For half a minute; the challenges are fewer than if their interval doubled from 1 ms on. */
 TEST_F_TIMEOUT(forged, gets_no_more_than_thrice, LONG)
 {
 	EXPECT_EQ(1, stat_of(NEAR, "HeldBack"));
@@ -129,7 +128,7 @@ TEST_F_TIMEOUT(forged, gets_no_more_than_thrice, LONG)
 	EXPECT_EQ(0, heard.count[RST]);
 }
 
-/* Who guesses at a number gets no further by naming all of those around it. */
+/* Guessing a PSN is not made easier by an ACK that names all PSNs around it. */
 TEST_F(forged, names_many_in_one_ack)
 {
 	tell_acks(&heard.first[DATA], first_psn() + 1000, first_psn() - 32, ~0ULL, 16, 0);
@@ -139,7 +138,7 @@ TEST_F(forged, names_many_in_one_ack)
 	EXPECT_FALSE(is_verified());
 }
 
-/* The answer to the first packet has it all leave, and brings a token for later. */
+/* The answer to the first packet releases the whole window, and is rewarded by a token. */
 TEST_F(forged, answers_what_it_got)
 {
 	struct packet first = heard.first[DATA];
@@ -150,7 +149,7 @@ TEST_F(forged, answers_what_it_got)
 	EXPECT_TRUE(is_verified());
 }
 
-/* So does that to its header alone, if it was trimmed. */
+/* A NACK releases the window too, if the first packet was trimmed. */
 TEST_F(forged, answers_what_was_trimmed)
 {
 	tell(&heard.first[DATA], NACK, HAS_PULL, first_psn(), 1, ROOM);
@@ -159,8 +158,8 @@ TEST_F(forged, answers_what_was_trimmed)
 }
 
 /*
- * Guesses: with the right number but by another path, cumulative, of packets not sent,
- * and with cookies and tokens that nobody gave.
+ * Guesses: answers with the right PSN but another path, cumulative ones, ones to packets that were
+ * not sent, and cookies and tokens that were never issued.
  */
 TEST_F(forged, guesses)
 {
@@ -174,7 +173,7 @@ TEST_F(forged, guesses)
 
 		tell(&p, ACK, 0, first_psn() + 1000 + i, 0, ROOM);
 		tell(&p, COOKIE, i & 1 ? TOKEN : 0, 1000, i, i);
-		/* By no path that there is: those differ in the lowest five bits. */
+		/* A path that does not exist: those that do differ in the lowest five bits. */
 		ndp_of(&p)->path ^= htons((i % 1023 + 1) * 64);
 		tell(&p, NACK, 0, first_psn(), 0, ROOM);
 		if (i % 100 == 0)
@@ -187,7 +186,7 @@ TEST_F(forged, guesses)
 	EXPECT_TRUE(is_verified());
 }
 
-/* The cookie that was asked for. */
+/* The client returns the cookie of the challenge. */
 TEST_F(forged, shows_a_cookie)
 {
 	const struct header *h;
@@ -200,7 +199,7 @@ TEST_F(forged, shows_a_cookie)
 	EXPECT_TRUE(is_released(self->fd));
 }
 
-/* Whoever has a token is sent a first window at once. */
+/* A client that has a token is sent a first window at once. */
 TEST_F(forged, shows_a_token)
 {
 	struct packet first = heard.first[DATA], token;
@@ -225,7 +224,7 @@ TEST_F(forged, shows_a_token)
 	}
 }
 
-/* A token goes beside a packet; where nobody listens, it is that packet that is refused. */
+/* A token accompanies an opening; without a listener only the opening is answered by a RST. */
 TEST_F(forged, shows_nobody_a_token)
 {
 	struct packet first = heard.first[DATA], token;
@@ -281,7 +280,7 @@ static void refuse(const struct packet *p)
 	arrive(&answer);
 }
 
-/* The host at that address has no such connection, nor NDP. */
+/* The host at the forged address does not have NDP. */
 TEST_F(forged, is_refused)
 {
 	__u32 before;
@@ -312,8 +311,8 @@ TEST_F(forged, on_a_trusted_fabric)
 }
 
 /*
- * More than half the backlog: openings need a cookie, but not for ever.  The forged ones
- * are ended within seconds then; a client that shows a cookie stays.
+ * When more than half of the backlog is used, openings need a cookie, but not forever: forged
+ * connections are then ended within seconds; a client that shows a cookie stays.
  */
 TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 {
@@ -329,7 +328,7 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 	}
 	EXPECT_LE(0, fd[3]);
 	EXPECT_EQ(-1, fd[4]);
-	/* One more is not let in without a cookie, and later it is. */
+	/* One more opening is refused without a cookie, and accepted later. */
 	for (i = 0; i <= 1; i++) {
 		opens = stat_of(NEAR, "PassiveOpens");
 		ndp_of(&self->opening)->conn_id++;
@@ -342,7 +341,7 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 			forward_packets_for(20000);
 	}
 	EXPECT_LT(0, stat_of(NEAR, "UnverifiedEnded"));
-	/* It only receives, and proves its address when it is asked to. */
+	/* Nothing is sent on this connection; its client answers the challenge. */
 	fd[4] = accept(self->listener, NULL, NULL);
 	ASSERT_LE(0, fd[4]);
 	forward_packets_for(1500);
@@ -355,7 +354,7 @@ TEST_F_TIMEOUT(forged, fills_the_backlog, LONG)
 		close_hard(fd[i]);
 }
 
-/* Half a minute is what it may stay; while memory is short it is ended in a third of that. */
+/* An unverified connection lasts half a minute, and a third of that while memory is short. */
 TEST_F_TIMEOUT(forged, is_ended_while_memory_is_short, LONG)
 {
 	forward_packets_for(6000);
@@ -367,8 +366,9 @@ TEST_F_TIMEOUT(forged, is_ended_while_memory_is_short, LONG)
 }
 
 /*
- * So is one that nobody accepts, once those of its listener hold all that they may, and what
- * it has sent out of order is given back.  One that was accepted stays.
+ * An unverified connection that is not accepted is ended early, too, once its listener's
+ * connections hold all memory that they may; its out-of-order packets are freed.  One that was
+ * accepted stays.
  */
 TEST_F_TIMEOUT(forged, is_ended_while_its_listener_is_full, LONG)
 {
@@ -376,7 +376,7 @@ TEST_F_TIMEOUT(forged, is_ended_while_its_listener_is_full, LONG)
 	unsigned long long held;
 
 	ASSERT_EQ(0, setsockopt(self->listener, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)));
-	/* The second packet never comes, and nobody may have more than some 4000 behind it. */
+	/* The second packet never arrives; each connection may have some 4000 packets behind it. */
 	for (i = 0; i < 8000 && !stat_of(NEAR, "NoRoomIn"); i++) {
 		ndp_of(&self->opening)->conn_id += i % 4000 == 0;
 		drop_by_drop(&self->opening, i % 4000 ? i % 4000 + 1 : 0);
@@ -391,14 +391,14 @@ TEST_F_TIMEOUT(forged, is_ended_while_its_listener_is_full, LONG)
 	EXPECT_EQ(0, stat_of(NEAR, "UnverifiedEnded"));
 	forward_packets_for(6000);
 	EXPECT_LE(1, stat_of(NEAR, "UnverifiedEnded"));
-	/* The one that holds most ends first, unless a slow machine has made both old. */
+	/* The one that holds most is ended first, unless both have become old on a slow machine. */
 	if (virtual_time())
 		EXPECT_GT(held - (1 << 20), stat_of(NEAR, "MemBytes"));
 	EXPECT_GT(held, stat_of(NEAR, "MemBytes"));
 	EXPECT_EQ(0, get_int(self->fd, SOL_SOCKET, SO_ERROR));
 }
 
-/* Packets that keep coming bring the next challenge nearer and the end no further. */
+/* Packets that keep arriving hasten the next challenge, but do not delay the end. */
 TEST_F_TIMEOUT(forged, goes_on_and_stops, LONG)
 {
 	int fd, i;
@@ -419,8 +419,8 @@ TEST_F_TIMEOUT(forged, goes_on_and_stops, LONG)
 }
 
 /*
- * While openings need a cookie nothing is pulled from a connection without proof, also
- * when its reader makes room; once it has shown one, what it had earned is.
+ * While openings need a cookie, nothing is pulled from an unverified connection, even when its
+ * reader makes room; once it has shown a cookie, the pulls that it has earned are sent.
  */
 TEST_F(forged, is_not_pulled_from)
 {
@@ -439,7 +439,7 @@ TEST_F(forged, is_not_pulled_from)
 	pulled = stat_of(NEAR, "PulledOut");
 	EXPECT_LT(0, pulled);
 	memset(&heard, 0, sizeof(heard));
-	/* The others' challenges come when their time is over. */
+	/* Do not record the challenges of other connections, whose timers expire meanwhile. */
 	heard.only = ndp_of(&self->opening)->conn_id;
 	drop_by_drop(&self->opening, 1);
 	settle();
@@ -455,7 +455,7 @@ TEST_F(forged, is_not_pulled_from)
 		close_hard(fd[i]);
 }
 
-/* A client of the kernel's: the first large answer waits for a round trip, no other. */
+/* A kernel socket as client: only its first large answer waits for a round trip. */
 TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
 {
 	union address to = address(NEAR, port);
@@ -477,14 +477,14 @@ TEST_F_TIMEOUT(forged, is_an_honest_client, LONG)
 			n = recv(c, buf, sizeof(buf), 0);
 			ASSERT_NE(0, n);
 		}
-		/* The first is challenged if its answer takes longer than a timeout. */
+		/* The first connection is challenged if its answer takes longer than a timeout. */
 		if (!i && !virtual_time())
 			cookies = stat_of(FAR, "CookieOut");
 		else
 			EXPECT_EQ(cookies + i, stat_of(FAR, "CookieOut"));
 		/*
-		 * That of the forged client, and the first of this one, unless that has proved its
-		 * address before there was anything to be held back.
+		 * The forged client's connection, and this client's first one, unless it has proved
+		 * its address before there was any data to hold back.
 		 */
 		if (!i && cookies)
 			held = stat_of(NEAR, "HeldBack") == 1 ? 1 : 2;

@@ -28,11 +28,11 @@
 
 #define PORT	5000
 
-/* For what must happen soon and what must not happen, ms. */
+/* ms to wait for an event that must occur, and for one that must not. */
 #define SOON	20000
 #define A_WHILE	50
 
-/* s: a loaded machine may need more than the harness's half a minute. */
+/* Seconds: a loaded machine may need more than the harness's half a minute. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	200
 
@@ -79,7 +79,7 @@ static int connect_to(int fd, int port)
 	return connect(fd, (struct sockaddr *)&addr, sizeof(addr));
 }
 
-/* Events of @fd, waited for until one of @events is there. */
+/* Wait for one of @events at @fd.  Return: those that are there. */
 static int events_of(int fd, int events, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -179,7 +179,7 @@ TEST_F(ndp, bind_rules)
 	EXPECT_EQ(-1, bind_to(fd, PORT + 2));
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
-	/* Given back. */
+	/* The port is free again. */
 	fd = socket(AF_NDP, SOCK_STREAM, 0);
 	EXPECT_EQ(0, bind_to(fd, PORT + 1));
 	close(fd);
@@ -206,7 +206,7 @@ TEST_F(ndp, connect_costs_nothing)
 	EXPECT_EQ(0, connect_to(self->client, PORT));
 	EXPECT_EQ(-1, connect_to(self->client, PORT));
 	EXPECT_EQ(EISCONN, errno);
-	/* A bare opening follows by itself. */
+	/* An opening without data is sent by itself. */
 	EXPECT_EQ(POLLIN, events_of(self->listener, POLLIN, SOON));
 }
 
@@ -257,7 +257,7 @@ TEST_F(ndp, server_first)
 	char c = 's';
 
 	ASSERT_EQ(0, connect_to(self->client, PORT));
-	/* Waiting to read lets the opening go. */
+	/* Waiting to read has the opening sent. */
 	EXPECT_EQ(0, events_of(self->client, POLLIN, A_WHILE));
 	self->server = accept(self->listener, NULL, NULL);
 	ASSERT_LE(0, self->server);
@@ -287,7 +287,7 @@ TEST_F(ndp, fills_up)
 	int looks;
 
 	establish();
-	/* For half a second nothing is acknowledged: all wait for the reader. */
+	/* Full: for half a second nothing is acknowledged, as the reader makes no room. */
 	for (looks = 0; looks < 50; looks++) {
 		if (info_of(self->client).bytes_acked != acked)
 			looks = 0;
@@ -305,7 +305,7 @@ TEST_F(ndp, fills_up)
 		got += n;
 	EXPECT_EQ(sent, got);
 	EXPECT_EQ(POLLOUT, events_of(self->client, POLLOUT, SOON));
-	/* A reader who has much before him is not asked for each packet: those come together. */
+	/* While the reader has much unread data, one ACK acknowledges several packets. */
 	acks = info_of(self->client).acks_in;
 	EXPECT_GT(info_of(self->server).data_in, acks);
 }
@@ -340,8 +340,8 @@ TEST_F(ndp, receive_timeout)
 }
 
 /*
- * A write that runs into memory that is not there: as much as it says has been written, behind
- * a packet that is filled up or not, in a packet's middle or not.
+ * A write that runs into unmapped memory: exactly the bytes that it reports have been written,
+ * whether a queued packet is filled up first or not, and whether a packet ends there or not.
  */
 TEST_F(ndp, faults_lose_nothing)
 {
@@ -359,7 +359,7 @@ TEST_F(ndp, faults_lose_nothing)
 		int cork = i < ARRAY_SIZE(parts);
 		ssize_t n;
 
-		/* A tail to be filled up, or none */
+		/* A queued packet to be filled up, or none */
 		ASSERT_EQ(0, setsockopt(self->client, SOL_TCP, TCP_CORK, &cork, sizeof(cork)));
 		if (cork)
 			ASSERT_EQ(1, send(self->client, &next, 1, 0));
@@ -372,7 +372,7 @@ TEST_F(ndp, faults_lose_nothing)
 		n = n < 0 ? 0 : n;
 		ASSERT_LE(n, part);
 		next += n;
-		/* And one more, that is seen to follow */
+		/* One more byte, which must follow */
 		ASSERT_EQ(1, send(self->client, &next, 1, 0));
 		next++;
 		cork = 0;
@@ -386,7 +386,7 @@ TEST_F(ndp, faults_lose_nothing)
 	munmap(page, size);
 }
 
-/* What is to be more waits for it, but for 200 ms only: who is late is asked again. */
+/* Data sent with MSG_MORE waits for more, but for 200 ms only: a test that was late repeats it. */
 TEST_F(ndp, more)
 {
 	int came, tries = 0;
@@ -415,7 +415,7 @@ TEST_F(ndp, queues)
 	EXPECT_EQ(POLLIN, events_of(self->server, POLLIN, SOON));
 	EXPECT_EQ(0, ioctl(self->server, SIOCINQ, &n));
 	EXPECT_EQ(5, n);
-	/* All is acknowledged in time. */
+	/* All data is acknowledged soon. */
 	for (int i = 0; i < SOON / 10 && !ioctl(self->client, SIOCOUTQ, &n) && n; i++)
 		usleep(10000);
 	EXPECT_EQ(0, n);
@@ -467,7 +467,7 @@ TEST_F(ndp, close_before_anything)
 	EXPECT_EQ(0, recv(self->server, &c, 1, 0));
 }
 
-/* What was not read is lost, and the writer must know. */
+/* Unread data is lost, and the writer must be notified. */
 TEST_F(ndp, close_unread)
 {
 	char c;
@@ -577,7 +577,7 @@ TEST_F(ndp, priority)
 					  maps[i].of_socket));
 		EXPECT_EQ(maps[i].priority, priority_of(self->client));
 	}
-	/* Its own option comes first, until it is taken back. */
+	/* NDP_PRIORITY overrides SO_PRIORITY, until it is set to NDP_PRIORITY_AUTO. */
 	EXPECT_EQ(0, set_priority(self->client, SOL_NDP, NDP_PRIORITY, NDP_PRIORITY_MIN));
 	EXPECT_EQ(NDP_PRIORITY_MIN, priority_of(self->client));
 	EXPECT_EQ(-ERANGE, set_priority(self->client, SOL_NDP, NDP_PRIORITY,
@@ -587,7 +587,7 @@ TEST_F(ndp, priority)
 	EXPECT_EQ(NDP_PRIORITY_MIN, priority_of(self->client));
 	EXPECT_EQ(0, set_priority(self->client, SOL_NDP, NDP_PRIORITY, NDP_PRIORITY_AUTO));
 	EXPECT_EQ(7, priority_of(self->client));
-	/* The listener's is that of what it accepts. */
+	/* An accepted socket inherits its listener's priority. */
 	EXPECT_EQ(0, set_priority(self->listener, SOL_NDP, NDP_PRIORITY, 5));
 	establish();
 	EXPECT_EQ(5, priority_of(self->server));
@@ -616,7 +616,7 @@ TEST_F(ndp, info)
 	/* Nothing is lost here; on a slow machine an answer may come late. */
 	EXPECT_GE(c.timeouts, c.retrans);
 	EXPECT_EQ(NDP_ST_LISTEN, info_of(self->listener).state);
-	/* A program that knows less gets the front of it. */
+	/* A program with a shorter struct gets the front of it. */
 	EXPECT_EQ(0, getsockopt(self->client, SOL_NDP, NDP_INFO, &s, &len));
 	EXPECT_EQ(8, len);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transports: how one is chosen, that both ends agree, and that another than NDP's can
- * live behind the same sockets (modules/ndp_fixed.c, "a window of fixed size").
+ * Transports: how one is chosen, that both ends agree, and that another than NDP's own works behind
+ * the same sockets (modules/ndp_fixed.c, "a window of fixed size").
  */
 #define NDP_WORLDS (IN_LOOPBACK | IN_WIRE | IN_WIRE6)
 #include "life.h"
@@ -27,7 +27,7 @@ static int holders(void)
 	return n;
 }
 
-/* Orphans and namespaces of tests before this one hold it for a while: until @n do. */
+/* Wait until @n references are left: orphans and namespaces of earlier tests hold some. */
 static bool held_by(int n)
 {
 	int i;
@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(transport)
 {
 }
 
-/* Loopback has no qdisc. */
+/* Pacing needs a qdisc, which loopback does not have. */
 FIXTURE(pace)
 {
 };
@@ -114,7 +114,7 @@ FIXTURE_TEARDOWN(pace)
 {
 }
 
-/* A socket of @name that has sent a byte to @l, and what came of it in @pair. */
+/* Connect to @l by transport @name and send a byte.  @pair: client and accepted socket. */
 static bool connected(int l, const char *name, int *pair)
 {
 	char byte;
@@ -146,7 +146,7 @@ static void send_all(int fd, size_t n)
 	exit(0);
 }
 
-/* Return: bytes that came and were right, to the end. */
+/* Receive to the end.  Return: bytes received, 0 if any was wrong. */
 static size_t receive_all(int fd)
 {
 	char data[1 << 16];
@@ -229,12 +229,12 @@ TEST_F(transport, carries_data)
 	close(pair[1]);
 	ASSERT_TRUE(connected(l, "fixed", pair));
 	EXPECT_TRUE(transferred(pair[1], pair[0], LONG));
-	/* Nothing was pulled, and the ends have told each other of their windows. */
+	/* Nothing was pulled, and the ends have announced their windows to each other. */
 	EXPECT_EQ(pulls, stat_of(NEAR, "PulledOut") + stat_of(FAR, "PulledOut"));
 	EXPECT_LT(signals, stat_of(NEAR, "SignalIn"));
 }
 
-/* A reader who stands still, and then reads all. */
+/* A reader that is stalled, and then reads all. */
 TEST_F(transport, waits_for_room)
 {
 	unsigned long long refused = stat_of(FAR, "NoRoomIn"), probes;
@@ -243,7 +243,7 @@ TEST_F(transport, waits_for_room)
 
 	ASSERT_TRUE(connected(l, "fixed", pair));
 	n = fill_up(pair[0]);
-	/* Beyond what it has room for next to nothing was sent. */
+	/* Hardly anything was sent beyond the reader's room. */
 	EXPECT_GE(refused + 64, stat_of(FAR, "NoRoomIn"));
 	probes = stat_of(NEAR, "ProbeOut");
 	shutdown(pair[0], SHUT_WR);
@@ -254,13 +254,13 @@ TEST_F(transport, waits_for_room)
 		ASSERT_LT(0, got);
 		n -= got;
 	}
-	/* Who reads says that there is room. */
+	/* The reader announces room without being asked by PROBEs. */
 	EXPECT_GE(probes + 2, stat_of(NEAR, "ProbeOut"));
 	close(pair[0]);
 	EXPECT_EQ(0, recv(pair[1], &n, 1, 0));
 }
 
-/* Packets in flight that a receiver allows. */
+/* Set the number of packets in flight that a receiver allows. */
 static bool set_window(int packets)
 {
 	return write_number("/sys/module/ndp_fixed/parameters/window", packets);
@@ -290,7 +290,7 @@ TEST_F(transport, counts_small_packets)
 		if (send(s, byte, sizeof(byte), MSG_DONTWAIT) != sizeof(byte))
 			break;
 	usleep(500000);
-	/* A reader who takes them one by one. */
+	/* The reader takes them one by one. */
 	for (; i > 0; i--)
 		ASSERT_EQ(sizeof(byte), recv(a, byte, sizeof(byte), 0));
 	EXPECT_GE(refused + 100, stat_of(FAR, "NoRoomIn"));
@@ -310,7 +310,7 @@ TEST_F(transport, must_be_accepted)
 	s = new_socket(NEAR, 0);
 	ASSERT_EQ(0, set_text(s, SOL_NDP, NDP_TRANSPORT, "fixed"));
 	ASSERT_EQ(0, connect_to(s, port));
-	/* A slow machine has the answer before it writes: the write says so. */
+	/* On a slow machine the answer may arrive before the write, which then fails. */
 	n = send(s, "x", 1, MSG_NOSIGNAL);
 	if (n == 1)
 		n = recv(s, &byte, 1, 0);
@@ -322,7 +322,7 @@ TEST_F(transport, must_be_accepted)
 	ASSERT_EQ(0, set_int(s, SOL_NDP, NDP_SYNC_CONNECT, 1));
 	EXPECT_EQ(-1, connect_to(s, port));
 	EXPECT_EQ(EPROTONOSUPPORT, errno);
-	/* A token that was shown beside the first packet counts as well. */
+	/* A token that was sent beside the first packet is counted as well. */
 	EXPECT_LE(refused + 2, stat_of(FAR, "DropTransport"));
 	close(s);
 
@@ -344,7 +344,7 @@ static long long now_us(void)
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* Microseconds for so many bytes, from connect() on, through a qdisc of the sender's. */
+/* Microseconds for @n bytes, from connect() on, through @qdisc at the sender. */
 static long long paced(const char *qdisc, size_t n)
 {
 	int l = listening(8), pair[2];
@@ -359,7 +359,7 @@ static long long paced(const char *qdisc, size_t n)
 	return now_us() - begun;
 }
 
-/* Through a qdisc that knows no departure times. */
+/* Send through a qdisc that ignores departure times.  Return: is the RTO sane? */
 static bool unkept(void)
 {
 	struct ndp_info info;
@@ -378,11 +378,11 @@ static bool unkept(void)
 	return info.rto_us && info.rto_us < 10000000;
 }
 
-/* A transport's pace is kept by the qdisc: by fq, and by sch_ndp on a host. */
+/* A transport's pace is enforced by the qdisc: by fq, and by sch_ndp in host mode. */
 TEST_F(pace, is_kept)
 {
 	const char *const qdiscs[] = { "fq", "ndp mode host" };
-	/* Of 100 Mb/s. */
+	/* At 100 Mb/s. */
 	long long least = 8LL * LONG / 100, us;
 	int i;
 
@@ -395,7 +395,7 @@ TEST_F(pace, is_kept)
 			EXPECT_GE(least * 101 / 100, us);
 		port++;
 	}
-	/* One that does not keep it: round trips are not of times to come. */
+	/* With a qdisc that ignores it, no RTT is measured from a departure in the future. */
 	EXPECT_TRUE(unkept());
 	EXPECT_TRUE(write_text("/sys/module/ndp_fixed/parameters/rate_mbit", "0"));
 	if (virtual_time())
@@ -418,7 +418,7 @@ TEST_F(transport, is_a_namespaces)
 	ASSERT_NE(NULL, file);
 	EXPECT_NE(NULL, fgets(text, sizeof(text), file));
 	fclose(file);
-	/* Others may be loaded as well. */
+	/* Other transports may be loaded as well. */
 	EXPECT_EQ(0, strncmp(text, "ndp ", 4));
 	EXPECT_NE(NULL, strstr(text, " fixed\n"));
 	s = new_socket(NEAR, 0);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that overtake others (NDP_UNORDERED), and such as are for behind all before them
- * (NDP_CMSG_SYNC): each is read once and whole, whatever the network loses or reorders, and
- * what one reads early does not depend on what is missing.
+ * Messages that overtake others (NDP_UNORDERED), and synchronised ones, which are read behind all
+ * messages before them (NDP_CMSG_SYNC): each is read once and complete, whatever the network loses
+ * or reorders, and messages that are read early do not depend on missing ones.
  *
- * Both ends are the kernel's; the test carries their packets, and can keep back those of a
- * message (middle.h).  Of NDP's own transport, and of one that takes packets in order alone, all
- * messages stay in order, which is what they promise as well.
+ * Both ends are kernel sockets; the test forwards their packets, and can withhold one of them
+ * (middle.h).  With NDP's own transport, and with one that accepts packets in order only, all
+ * messages stay in order, which NDP_UNORDERED permits.
  */
 #include "middle.h"
 
-/* No packet is so large that its loss tells of an MTU, and has it go in fragments. */
+/* Packets are so small that no loss is attributed to the path MTU and causes fragments. */
 #define MTU		1280
 #define LONG		400		/* seconds */
-/* Bytes before a message's content: its number. */
+/* Bytes of a message's number, which precedes its content. */
 #define NUMBER		((int)sizeof(int))
 #define SHORT		100
-/* Several packets */
+/* A message of several packets */
 #define LONGER		14000
 #define MOST		20000
 
-/* Nothing with the PSN of the packet that had this number of DATA packets before it arrives. */
+/* The DATA packet with this index does not arrive, nor do its copies (PSN @hole); -1: all do. */
 static int hole_at = -1;
 static bool hole_known;
 static __u32 hole;
 static int data_seen;
-/* Of what is carried, how many in a hundred are lost, and how late the others are, us. */
+/* Percentage of packets that are lost, and the maximum delay of the others, us. */
 static int loss;
 static int lateness;
 static __u32 dice;
@@ -58,7 +58,7 @@ static void lose_and_reorder(struct packet *p)
 		deliver(p, throw(lateness));
 }
 
-/* From now on the packet that is @n-th from here does not arrive, until let_go(). */
+/* Withhold the DATA packet with index @n, counted from now on, until let_go(). */
 static void keep_back(int n)
 {
 	hole_known = false;
@@ -67,7 +67,7 @@ static void keep_back(int n)
 	meddle = keep_one;
 }
 
-/* All that can arrive while one packet cannot, which is sent again and again. */
+/* Let all packets arrive except the withheld one, which is retransmitted again and again. */
 static void arrive_but_it(void)
 {
 	forward_packets_for(virtual_time() ? 20 : 300);
@@ -109,7 +109,7 @@ static bool send_one(int s, int number, int len, bool sync, int how)
 	return sendmsg(s, &msg, how | MSG_NOSIGNAL) == len;
 }
 
-/* Read one.  Return: its number, -1 if there is none now, -2 at the end, -3 if it is spoilt. */
+/* Read a message.  Return: its number, -1: none now, -2: the end, -3: it is wrong, -4: an error. */
 static int read_one(int s, int how, int *len)
 {
 	static char buf[MOST + 1];
@@ -130,7 +130,7 @@ static int read_one(int s, int how, int *len)
 	return number;
 }
 
-/* The number of the next to be read, soon; or -1. */
+/* Wait for a message and read it.  Return: as read_one(). */
 static int next_one(int s)
 {
 	if (!forward_until(is_readable, s, 10))
@@ -145,7 +145,7 @@ FIXTURE(unordered)
 
 FIXTURE_VARIANT(unordered)
 {
-	int		family;	/* of middle[] */
+	int		family;	/* index into middle[] */
 	const char	*transport;
 	bool		overtakes;
 };
@@ -174,7 +174,7 @@ static bool set_unordered(int s, int on)
 	       !getsockopt(s, SOL_NDP, NDP_UNORDERED, &is, &len) && is == on;
 }
 
-/* A connection that has taken something; its acceptor, which reads, has its listener's option. */
+/* A connection that has carried a message; the acceptor, which reads, inherits NDP_UNORDERED. */
 FIXTURE_SETUP(unordered)
 {
 	shell("modprobe -a ndp_mprdma ndp_dcqcn ndp_light");
@@ -217,7 +217,7 @@ static bool send_some(int s, int from, int to, int len)
 	return true;
 }
 
-/* One is missing: the others are read, and it is when it comes. */
+/* One message is missing: the others are read, and it is read when it arrives. */
 TEST_F(unordered, one_is_missing)
 {
 	int i;
@@ -238,7 +238,7 @@ TEST_F(unordered, one_is_missing)
 	EXPECT_EQ(-1, read_one(self->a, 0, NULL));
 }
 
-/* And without the option it holds up all. */
+/* Without the option a missing message holds up all later ones. */
 TEST_F(unordered, in_order)
 {
 	int i;
@@ -255,7 +255,7 @@ TEST_F(unordered, in_order)
 		EXPECT_EQ(i, next_one(self->a));
 }
 
-/* What is for behind all before it is read behind them; those after it need not wait. */
+/* A synchronised message is read behind all before it; messages after it need not wait. */
 TEST_F_TIMEOUT(unordered, synchronised, LONG)
 {
 	bool read[10] = { 0 };
@@ -274,7 +274,7 @@ TEST_F_TIMEOUT(unordered, synchronised, LONG)
 	}
 	arrive_but_it();
 	EXPECT_EQ(-1, read_one(self->a, 0, NULL));
-	/* It has come and waits. */
+	/* The synchronised message has arrived and waits. */
 	if (variant->overtakes) {
 		EXPECT_EQ(1, info_of(self->a).sync_in);
 		EXPECT_EQ(1, info_of(self->a).sync_early_in);
@@ -288,7 +288,7 @@ TEST_F_TIMEOUT(unordered, synchronised, LONG)
 	EXPECT_EQ(-1, read_one(self->a, 0, NULL));
 }
 
-/* Of a message in parts any may say so. */
+/* Of a message that is sent in parts, any part may be marked as synchronised. */
 TEST_F_TIMEOUT(unordered, synchronised_in_parts, LONG)
 {
 	char rest[SHORT];
@@ -317,7 +317,7 @@ TEST_F_TIMEOUT(unordered, synchronised_in_parts, LONG)
 		EXPECT_EQ(4, next_one(self->a));
 }
 
-/* Of nothing there is nothing to synchronise, and the next message has not asked for it. */
+/* An empty send() has nothing to synchronise, and does not affect the next message. */
 TEST_F(unordered, nothing_is_synchronised)
 {
 	ASSERT_TRUE(send_one(self->s, 0, 0, true, 0));
@@ -337,7 +337,7 @@ TEST_F(unordered, nothing_is_synchronised)
 	EXPECT_EQ(0, info_of(self->a).sync_in);
 }
 
-/* Of a long one a packet in its middle is missing: others are read whole, and then it is. */
+/* A packet in the middle of a long message is missing: others are read before it, complete. */
 TEST_F(unordered, in_the_middle)
 {
 	char buf[10];
@@ -350,15 +350,15 @@ TEST_F(unordered, in_the_middle)
 	ASSERT_TRUE(send_one(self->s, 4, SHORT, false, 0));
 	EXPECT_TRUE(forward_until(is_readable, self->a, 10));
 	arrive_but_it();
-	/* As many bytes as are there, wherever they wait. */
+	/* All bytes that have arrived are counted, in whatever queue they are. */
 	ASSERT_EQ(0, ioctl(self->a, SIOCINQ, &len));
 	EXPECT_LE(3 * LONGER + SHORT, len);
-	/* It stays as long as it is looked at. */
+	/* A message stays as long as it is only peeked at. */
 	EXPECT_EQ(1, read_one(self->a, MSG_PEEK, NULL));
 	EXPECT_EQ(1, read_one(self->a, MSG_PEEK, &len));
 	EXPECT_EQ(LONGER, len);
 	EXPECT_EQ(1, read_one(self->a, 0, NULL));
-	/* What has no room in the reader's buffer is lost, and no more. */
+	/* Only bytes that do not fit in the reader's buffer are lost. */
 	EXPECT_EQ(LONGER, recv(self->a, buf, sizeof(buf), MSG_TRUNC | MSG_DONTWAIT));
 	EXPECT_EQ(3, read_one(self->a, 0, NULL));
 	EXPECT_EQ(4, read_one(self->a, 0, NULL));
@@ -368,7 +368,7 @@ TEST_F(unordered, in_the_middle)
 	EXPECT_EQ(-1, read_one(self->a, 0, NULL));
 }
 
-/* Who reads parts (NDP_PARTIAL) has the rest of the same message next. */
+/* After a part of a message (NDP_PARTIAL) the rest of the same message is read next. */
 TEST_F(unordered, a_part)
 {
 	char buf[MOST];
@@ -401,7 +401,7 @@ TEST_F(unordered, a_part)
 	EXPECT_EQ(8, next_one(self->a));
 }
 
-/* And who has seen a part has that message first. */
+/* After a part was peeked at, the same message is read first. */
 TEST_F(unordered, a_part_is_seen)
 {
 	char seen[MOST], buf[MOST];
@@ -423,7 +423,7 @@ TEST_F(unordered, a_part_is_seen)
 	let_go();
 }
 
-/* The end is behind all. */
+/* The end is read behind all messages. */
 TEST_F(unordered, the_end)
 {
 	int i;
@@ -443,7 +443,7 @@ TEST_F(unordered, the_end)
 	EXPECT_EQ(-2, next_one(self->a));
 }
 
-/* The peer gives up: what has come can be read, once, and then the error is told. */
+/* The peer aborts: messages that have arrived can be read, once, then the error is returned. */
 TEST_F(unordered, aborted)
 {
 	struct linger hard = { .l_onoff = 1 };
@@ -464,7 +464,7 @@ TEST_F(unordered, aborted)
 	EXPECT_GT(-1, read_one(self->a, 0, NULL));
 }
 
-/* Nobody reads what has overtaken, and the reader goes: nothing is left of it. */
+/* The reader closes without reading messages that have overtaken: they are freed. */
 TEST_F(unordered, unread)
 {
 	keep_back(1);
@@ -476,7 +476,7 @@ TEST_F(unordered, unread)
 		EXPECT_TRUE(forward_until(has_error, self->s, 10));
 }
 
-/* A packet that never comes: the receiver holds no more than it did without the option. */
+/* While a packet is missing, the receiver holds no more memory than without the option. */
 TEST_F_TIMEOUT(unordered, memory, LONG)
 {
 	int small = 40000, sent = 0, got = 0, n, i;
@@ -484,7 +484,7 @@ TEST_F_TIMEOUT(unordered, memory, LONG)
 
 	ASSERT_EQ(0, setsockopt(self->a, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
 	keep_back(1);
-	/* Its packet is sent again and again: not for longer than it takes to fill all. */
+	/* The lost packet is retransmitted all the time: end this once all buffers are full. */
 	for (i = 0; i < 4; i++) {
 		while (sent < 1000 && send_one(self->s, sent, 1000, false, MSG_DONTWAIT))
 			sent++;
@@ -498,7 +498,7 @@ TEST_F_TIMEOUT(unordered, memory, LONG)
 		ASSERT_EQ(-1, n);
 	}
 	EXPECT_FALSE(read[1]);
-	/* A window of numbers is what can be beyond it. */
+	/* The messages beyond it are limited by a window of PSNs. */
 	EXPECT_GE(variant->overtakes ? 64 : 1, got);
 	let_go();
 	while (got < sent) {
@@ -512,7 +512,7 @@ TEST_F_TIMEOUT(unordered, memory, LONG)
 	EXPECT_EQ(-1, read_one(self->a, 0, NULL));
 }
 
-/* Loss and disorder: each once, whole, and the synchronised ones behind all before them. */
+/* Loss and reordering: each message is read once, complete, synchronised ones in order. */
 TEST_F_TIMEOUT(unordered, loss_and_disorder, LONG)
 {
 	const int all = 600;
@@ -552,7 +552,7 @@ TEST_F_TIMEOUT(unordered, loss_and_disorder, LONG)
 	EXPECT_EQ(variant->overtakes, overtook > 0);
 }
 
-/* What says nothing is refused. */
+/* Invalid control messages are refused. */
 TEST_F(unordered, refused)
 {
 	union {
@@ -574,7 +574,7 @@ TEST_F(unordered, refused)
 	msg.msg_controllen = CMSG_SPACE(sizeof(int));
 	EXPECT_EQ(-1, sendmsg(self->s, &msg, 0));
 	EXPECT_EQ(EINVAL, errno);
-	/* Others' are no business of ours. */
+	/* Control messages of another level are ignored. */
 	control.align.cmsg_level = SOL_NDP + 1;
 	EXPECT_EQ(4, sendmsg(self->s, &msg, 0));
 	stream = new_socket(NEAR, 0);

@@ -15,12 +15,12 @@
  * client only connects, sends one byte and closes.
  *
  *	-6	a listener of IPv6, which takes IPv4 as well
- *	-f	the server speaks first, on both sides
- *	-g MS	give up when the peer is silent for so long (TCP_USER_TIMEOUT)
- *	-i MS	pause so long after each 64 KiB written
- *	-w MS	pause so long after each read of up to 64 KiB
- *	-u FILE	send until there is such a file, instead of -s; the server says at its
- *		end how many bytes it has got
+ *	-f	the server speaks first; to be given on both sides
+ *	-g MS	give up when the peer is silent for MS (TCP_USER_TIMEOUT)
+ *	-i MS	pause for MS after each 64 KiB written
+ *	-w MS	pause for MS after each read of up to 64 KiB
+ *	-u FILE	send until FILE exists, instead of -s; the server reports at its
+ *		end how many bytes it has received
  *	-t	print how long each connection took, from connect() to the end
  */
 #include <arpa/inet.h>
@@ -56,7 +56,7 @@ static const char *until_file;
 
 static const char greeting[] = "220 ready";
 
-/* So many bytes as it will be when the client is told to end. */
+/* Instead of a number of bytes: as many as are sent until FILE exists (-u). */
 #define UNTIL_TOLD	(~0ULL)
 
 static __s64 now_us(void)
@@ -89,7 +89,7 @@ static void verify(const unsigned char *buf, size_t n, __u64 pos,
 			errx(1, "wrong byte at %llu", (pos + i));
 }
 
-/* The next up to 64 KiB to send: none when all is sent, or @*out is over by -u. */
+/* The next @most bytes at most: 0 when all is sent, or at the end by -u, which sets *@out. */
 static size_t next_part(unsigned char *buf, size_t most, __u64 sent, __u64 *out, bool server)
 {
 	if (sent)
@@ -103,8 +103,8 @@ static size_t next_part(unsigned char *buf, size_t most, __u64 sent, __u64 *out,
 }
 
 /*
- * Send @out bytes and receive @in at the same time, then the end of file.  Of what is
- * sent until told, no end of file comes back: the server has a last word then.
+ * Send @out bytes and receive @in at the same time, then the end of file.  With UNTIL_TOLD the
+ * client does not wait for the end of file, as the server has to report its number of bytes first.
  *
  * Return: bytes that went from the client to the server.
  */
@@ -207,7 +207,7 @@ static int new_socket(int family)
 	return fd;
 }
 
-/* Everything acknowledged, or an error. */
+/* Wait until everything is acknowledged; exit upon an error. */
 static void await_acks(int fd)
 {
 	socklen_t len = sizeof(errno);
@@ -307,7 +307,7 @@ static int listener(const struct addrinfo *at, int n)
 	}
 	for (int i = 0; i < accepted; i++)
 		bad += reap();
-	/* A copy of an opening that came late would be one too many. */
+	/* A late copy of an opening would be accepted as one connection too many. */
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	sleep(tiny ? 4 : 0);
 	while (accept(fd, NULL, NULL) >= 0)

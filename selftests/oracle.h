@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_NDP behaves as TCP sockets do, with TCP as the oracle: what the programs
- * ndp_oracle*.c share.
+ * Tests that AF_NDP behaves as TCP sockets do, with TCP as the oracle: common code of the programs
+ * ndp_oracle*.c.
  *
- * Each case is written once and runs over TCP and over AF_NDP, on loopback and
- * over a cable between two namespaces.  It notes what the calls return; the two
- * notes must be the same, but for the lines in the table of
- * Documentation/differences.md: a difference that is not there, and one that is
- * there and no longer seen, are failures.
+ * Each case is written once and runs over TCP and over AF_NDP, on loopback and over a cable between
+ * two namespaces.  It notes what the calls return; the notes of both runs must be the same except
+ * for the lines in the table of Documentation/differences.md: a difference that is not in the table
+ * is a failure, and so is one in the table that no longer occurs.
  *
- * Non-goals: how long things take, and what only AF_NDP has (ndp_sock.c).
+ * Non-goals: timing, and features that only AF_NDP has (ndp_sock.c).
  */
 #ifndef _ORACLE_H
 #define _ORACLE_H
 
 #include "worlds.h"
 
-/* The C library has it beside a struct tcp_info that is out of date. */
+/* The C library's header would define it, but also an outdated struct tcp_info. */
 #define SOL_TCP		IPPROTO_TCP
 
 #define DIFFERENCES	"../Documentation/differences.md"
@@ -33,7 +32,7 @@ static inline void note(const char *format, ...)
 	fflush(notes);
 }
 
-/* A call and what it returned. */
+/* Note a call and its result. */
 static inline long note_call(const char *call, long result)
 {
 	if (result < 0)
@@ -45,7 +44,7 @@ static inline long note_call(const char *call, long result)
 
 #define CALL(call)	note_call(#call, (errno = 0, (long)(call)))
 
-/* Events by name, so that the notes can be read. */
+/* Note events by name, so that the notes can be read. */
 static inline void note_events(const char *what, int events)
 {
 	static const struct {
@@ -69,7 +68,7 @@ static inline void note_events(const char *what, int events)
 #define ALL_EVENTS (POLLIN | POLLPRI | POLLOUT | POLLRDNORM | POLLRDBAND | POLLWRNORM | \
 		    POLLWRBAND | POLLRDHUP)
 
-/* All events of @fd, once one of @awaited is there. */
+/* Wait for one of @awaited.  Return: all events of @fd. */
 static inline int events_of(int fd, int awaited, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = awaited };
@@ -111,7 +110,7 @@ static inline void wait_in(int fd)
 	wait_event(fd, POLLIN);
 }
 
-/* A socket that has asked a listener in, and sent a byte. */
+/* A socket that has connected to the listener and sent a byte. */
 static inline int connect_and_send(int port)
 {
 	int fd = new_socket(NEAR, 0);
@@ -138,7 +137,7 @@ static inline void pair(void)
 	must(recv(client, &byte, 1, 0) == 1, "get an answer");
 }
 
-/* What is under way arrives.  In slices: who is not let run for long misses one of them. */
+/* Let packets arrive.  In slices: a process that is not scheduled for long misses one of them. */
 static inline void settle(void)
 {
 	int i;
@@ -156,7 +155,7 @@ static inline struct tcp_info tcp_info_of(int fd)
 	return info;
 }
 
-/* Until all that was sent is acknowledged, the end as well. */
+/* Wait until all that was sent is acknowledged, the FIN included. */
 static inline void wait_acked(int fd)
 {
 	int i;
@@ -171,10 +170,10 @@ static inline void wait_acked(int fd)
 	must(false, "wait for acknowledgements");
 }
 
-/* Until both ends of a connection are closed and told. */
+/* Wait until a connection has ended in both directions. */
 static inline void wait_closed(int fd)
 {
-	const int closed = 7;		/* TCP_CLOSE of a header that has another tcp_info */
+	const int closed = 7;		/* TCP_CLOSE, whose header has another tcp_info */
 	int i;
 
 	for (i = 0; i < SOON / 10 && tcp_info_of(fd).tcpi_state != closed; i++)
@@ -182,7 +181,7 @@ static inline void wait_closed(int fd)
 	must(i < SOON / 10, "wait for the end");
 }
 
-/* Until so many bytes can be read. */
+/* Wait until @bytes can be read. */
 static inline void wait_bytes(int fd, int bytes)
 {
 	int i, n = 0;
@@ -192,7 +191,7 @@ static inline void wait_bytes(int fd, int bytes)
 	must(n >= bytes, "wait for bytes");
 }
 
-/* Let in who asks one of the @n listeners: @most, and those that should not have come. */
+/* Accept all connections to @n listeners: @most, and any that should not have been opened. */
 static inline int let_all_in(const int *listeners, int n, int *got, int most)
 {
 	int all = 0, i, looks = 0;
@@ -213,7 +212,7 @@ static inline int let_all_in(const int *listeners, int n, int *got, int most)
 	return all;
 }
 
-/* Closing with something unread resets. */
+/* The server resets the connection; wait until the client has received that. */
 static inline void reset_client(void)
 {
 	close_hard(server);
@@ -228,7 +227,7 @@ static inline void timeouts(int fd, int ms)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }
 
-/* Running a case, in a process of its own */
+/* Running a case in a process of its own */
 
 struct run {
 	FILE	*file;
@@ -255,7 +254,7 @@ static inline struct run start_case(void (*body)(void), int line, int kind, bool
 	exit(0);
 }
 
-/* Return: its notes, or NULL. */
+/* Wait for the end of a case.  Return: its notes, or NULL. */
 static inline char *end_case(struct run *run)
 {
 	char *text = NULL;
@@ -273,7 +272,7 @@ static inline char *end_case(struct run *run)
 	return text;
 }
 
-/* What stands between the backquotes of a table's column; NULL: none. */
+/* Return: the text between backquotes in the next column of a table's row, or NULL. */
 static inline char *column(char **row)
 {
 	char *begin = strchr(*row, '`'), *end;
@@ -303,7 +302,7 @@ static inline bool replace_line(char **text, const char *from, const char *to)
 	return true;
 }
 
-/* TCP's notes with the documented differences; false: one is not seen. */
+/* Apply the documented differences to TCP's notes.  Return: false if one does not occur. */
 static inline bool apply_differences(const char *name, char **text)
 {
 	FILE *table = fopen(DIFFERENCES, "r");
@@ -342,7 +341,7 @@ static inline void show(const char *who, const char *text)
 	}
 }
 
-/* Over both at once. */
+/* Run a case over both at once.  Return: are the notes the same? */
 static inline bool compare(const char *name, void (*body)(void), int line, int kind)
 {
 	struct run over_tcp = start_case(body, line, kind, false);
@@ -368,7 +367,7 @@ static inline void nothing(int number) { }
 static inline void alarm_in(int ms, int flags)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = flags };
-	/* Again and again, should the first come before the call that it is for. */
+	/* Periodic, in case the first signal arrives before the call that it shall interrupt. */
 	struct itimerval t = { { .tv_usec = ms * 1000 }, { .tv_usec = ms * 1000 } };
 
 	sigaction(SIGALRM, &act, NULL);
@@ -386,7 +385,7 @@ static inline void note_options(int fd, int level, const int *options, int n)
 	}
 }
 
-/* The far end's cable is pulled, for as long as a case runs. */
+/* Cut the far end's cable, or mend it.  Return: false if there is no cable. */
 static inline bool cut(bool yes)
 {
 	if (!world->wire)
@@ -411,7 +410,7 @@ FIXTURE_SETUP(tcp) { }
 
 FIXTURE_TEARDOWN(tcp) { }
 
-/* A case for the worlds of a fixture of its program's own, which has their kinds too. */
+/* A case for the worlds of @fixture, which has a "kind" in its variants as well. */
 #define CASE_OF(fixture, name)						\
 static void case_##name(void);						\
 TEST_F_TIMEOUT(fixture, name, 200)					\
@@ -420,7 +419,7 @@ TEST_F_TIMEOUT(fixture, name, 200)					\
 }									\
 static void case_##name(void)
 
-/* For all worlds. */
+/* A case for all worlds. */
 #define CASE(name)	CASE_OF(tcp, name)
 
 #endif /* _ORACLE_H */

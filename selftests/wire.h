@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * NDP's header as Documentation/wire-format.md has it, on the tests' own account, and
- * its sums.
+ * NDP's header according to Documentation/wire-format.md, defined for the tests independently of
+ * the kernel's headers, and its checksums.
  */
 #ifndef _WIRE_H
 #define _WIRE_H
@@ -24,8 +24,8 @@ enum {
 	TOKEN = EOM,	/* of COOKIE */
 	ACKS = EOM,	/* of ACK */
 	BOM = ECE,	/* of DATA */
-	CUM = SYNC,	/* of NDP's DATA and FIN */
-	LATER = ECE,	/* of the same */
+	CUM = SYNC,	/* of DATA and FIN */
+	LATER = ECE,	/* of DATA and FIN */
 };
 
 enum { FROM_ACCEPTOR = 0x10 };
@@ -40,12 +40,12 @@ struct header {
 	__u64 conn_id;
 	__u32 psn;
 	__u16 path;
-	__u16 len;	/* echo_path of answers */
-	__u32 psn_off;	/* 24 bits, above them the transport; pull of answers */
+	__u16 len;	/* echo_path in answers */
+	__u32 psn_off;	/* 24 bits, the transport in the upper 8; pull in answers */
 	__u32 window;
 };
 
-/* The Internet checksum, in host order, of @data and what @sum has already. */
+/* The Internet checksum of @data, in host order; @sum: the sum of what precedes it. */
 static inline __u16 fold(const void *data, int len, __u32 sum)
 {
 	const __u8 *p = data;

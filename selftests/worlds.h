@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Where tests of sockets run: a namespace alone, and two with a cable between.
- */
+/* Where tests of sockets run: in a single namespace, or in two with a cable between them. */
 #ifndef _WORLDS_H
 #define _WORLDS_H
 
@@ -36,11 +34,11 @@
 #include "../kselftest_harness.h"
 #include "info.h"
 
-/* For what must happen soon, ms, and what must not happen. */
+/* ms to wait for an event that must occur, and for one that must not. */
 #define SOON		10000
 #define A_WHILE		300
 
-/* s: a loaded machine may need more than the harness's half a minute. */
+/* Seconds: a loaded machine may need more than the harness's half a minute. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	200
 
@@ -49,17 +47,17 @@ enum { NEAR, FAR };
 
 enum { LOOPBACK, WIRE, LOOPBACK6, WIRE6, KINDS };
 
-/* Of each kind one for TCP and one for AF_NDP, so that both can be used at once. */
+/* A world of each kind for TCP, and another for AF_NDP, so that both can be used at once. */
 static struct world {
 	bool		wire;
 	int		family;
 	int		ns[2];
 	const char	*address[2];
-	/* Nobody has it: what goes to it over the cable is dropped at the far end. */
+	/* An address of no host: packets to it over the cable are dropped at the far end. */
 	const char	*nowhere;
 } worlds[2][KINDS];
 
-/* Of a program that uses AF_NDP alone: those that it wants.  Others have all. */
+/* NDP_WORLDS: the worlds of a program that uses AF_NDP alone.  Other programs get all. */
 enum { IN_LOOPBACK = 1, IN_WIRE = 2, IN_LOOPBACK6 = 4, IN_WIRE6 = 8 };
 
 #ifdef NDP_WORLDS
@@ -74,10 +72,10 @@ union address {
 	struct sockaddr_in6	in6;
 };
 
-/* What a test runs in: a process of its own. */
+/* Where the current test runs; each test has a process of its own. */
 static const struct world *world;
 static bool ndp;
-/* Each test has a port of its own: TCP's linger. */
+/* Each test has a port of its own, because of TCP's TIME-WAIT. */
 static int port;
 
 static inline bool is_ip6_world(void)
@@ -95,12 +93,12 @@ static inline union address any_address(int port)
 {
 	union address addr = { .any.sa_family = world->family };
 
-	/* At the same place in both. */
+	/* The port is at the same offset in both families. */
 	addr.in.sin_port = htons(port);
 	return addr;
 }
 
-/* One of the family that the test is about. */
+/* An address of the family that is tested. */
 static inline union address named(const char *ip4, const char *ip6, int port)
 {
 	union address addr = any_address(port);
@@ -141,7 +139,7 @@ static inline bool is_any(const union address *addr)
 	return same_address(addr, &any);
 }
 
-/* In the namespace where we are. */
+/* A socket in the current namespace. */
 static inline int a_socket(int type)
 {
 	if (ndp)
@@ -195,7 +193,7 @@ static inline void nonblock(int fd)
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* Closed at once: the peer is told by a reset. */
+/* Close by a reset. */
 static inline void close_hard(int fd)
 {
 	struct linger now = { .l_onoff = 1 };
@@ -211,7 +209,7 @@ static inline bool until(int fd, int event)
 	return poll(&p, 1, SOON) == 1;
 }
 
-/* Of TCP and of AF_NDP alike. */
+/* For TCP and AF_NDP alike. */
 static inline unsigned long long bytes_acked(int fd)
 {
 	struct tcp_info info = { 0 };
@@ -222,9 +220,9 @@ static inline unsigned long long bytes_acked(int fd)
 }
 
 /*
- * Write until it is full and will be until somebody reads: for half a second nothing is
- * acknowledged, which is more than the longest retransmission timeout.  In slices: who is
- * not let run for long misses one of them.  Return: bytes.
+ * Write until the buffers are full and stay so without a reader: for half a second, which is longer
+ * than any retransmission timeout, nothing is acknowledged.  In slices: a process that is not
+ * scheduled for long misses one of them.  Return: bytes written.
  */
 static inline size_t fill_up(int fd)
 {
@@ -249,13 +247,13 @@ static inline size_t fill_up(int fd)
 	return sum;
 }
 
-/* What stands at @at in all that is sent. */
+/* The byte at offset @at of all test data. */
 static inline char byte_at(size_t at)
 {
 	return at * 131 + at / 509;
 }
 
-/* What there is of input and room. */
+/* POLLIN and POLLOUT, as far as they are set now. */
 static inline int events_now(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT };
@@ -264,7 +262,7 @@ static inline int events_now(int fd)
 	return p.revents;
 }
 
-/* How many of @n children ended well. */
+/* Wait for @n children.  Return: how many of them exited with 0. */
 static inline int all_well(int n)
 {
 	int well = 0, status;
@@ -286,8 +284,8 @@ static inline int shell(const char *format, ...)
 }
 
 /*
- * NDP_TRANSPORT=name in the environment: all sockets of AF_NDP have that transport, and one that
- * needs lossless networks takes these for such.
+ * NDP_TRANSPORT=name in the environment: all AF_NDP sockets use that transport, and one that needs
+ * a lossless network considers this one lossless.
  */
 static inline int new_ns(void)
 {
@@ -310,7 +308,7 @@ static inline void lay_wire(struct world *w)
 	for (end = NEAR; end <= FAR; end++) {
 		if (setns(w->ns[end], CLONE_NEWNET))
 			return;
-		/* As addresses of IPv4, when the cable is pulled. */
+		/* Keep IPv6 addresses while the cable is cut, as IPv4 addresses are kept. */
 		shell("sysctl -qw net.ipv6.conf.eth%d.keep_addr_on_down=1", end == NEAR);
 		shell("ip address add %s/%d dev eth%d %s && ip link set eth%d up", w->address[end],
 		      six ? 64 : 24, end == NEAR, six ? "nodad" : "", end == NEAR);
@@ -339,7 +337,7 @@ static inline void build_world(struct world *w, int kind)
 		lay_wire(w);
 }
 
-/* Once for all tests of a program: those that it wants. */
+/* Build the worlds that a program wants, once for all its tests. */
 static void __attribute__((constructor)) build_worlds(void)
 {
 	int over_ndp, kind;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dcb_nic: a NIC for tests that says it does PFC by itself.
+ * dcb_nic: a NIC for tests that claims to do PFC in hardware.
  *
- * dcb0 takes all packets, like a dummy device.  Its driver's operations for data center bridging
- * say that priorities of the module parameter "pfc" send and obey pause frames in hardware.
+ * dcb0 discards all packets, like a dummy device.  Its data center bridging operations report that
+ * priorities of the module parameter "pfc" send and obey pause frames in hardware.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A transport for tests: a window of fixed size, by one path.
+ * A transport for tests: a window of fixed size, on one path.
  *
- * It has all that an AF_NDP transport can have without credit of its own
- * (Documentation/transports.md): at most @window packets are in flight, or as many as the
- * peer says when it is asked (SIGNAL), and, with @rate_mbit, they leave at that rate.
+ * It uses all that AF_NDP offers a transport without credit of its own
+ * (Documentation/transports.md): the receiver limits the packets in flight to its @window, which
+ * the sender asks for by a SIGNAL; until then FIXED_FIRST may be in flight.  With @rate_mbit
+ * packets are paced at that rate.
  *
  * Non-goals: being of use on a network; it has no congestion control.
  */
@@ -26,10 +27,10 @@ MODULE_PARM_DESC(begun, "connections that it has had");
 /* Packets in flight until the peer has answered. */
 #define FIXED_FIRST	4
 
-/* How far the pace may run ahead of a qdisc that does not keep it. */
+/* How far departure times may run ahead, if the qdisc does not enforce them. */
 #define FIXED_AHEAD	(10 * NDP_MSEC)
 
-/* The peer is asked again so often until it answers. */
+/* Interval at which the peer is asked until it answers. */
 #define FIXED_AGAIN	(10 * NDP_MSEC)
 
 enum {
@@ -38,9 +39,9 @@ enum {
 };
 
 /**
- * struct fixed - what it knows of a connection
+ * struct fixed - state of a connection
  * @window:	packets that may be in flight
- * @told:	the peer has said so
+ * @told:	has the peer announced its limit?
  * @next:	when the next packet may leave, ktime_get_ns()
  */
 struct fixed {
@@ -53,7 +54,7 @@ static void fixed_init(struct ndp_sock *np, u32 start)
 {
 	struct fixed *fixed = ndp_transport_priv(np);
 
-	/* A connection more or less does not matter to who reads it. */
+	/* A statistic for tests: a lost update does not matter. */
 	data_race(begun++);
 	fixed->window = FIXED_FIRST;
 	fixed->told = false;

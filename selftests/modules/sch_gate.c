@@ -2,19 +2,19 @@
 /*
  * sch_gate: a parent qdisc for tests, with one class, X:1, for its child.
  *
- * It lets nothing through while the module parameter "open" is 0, so a test can
- * fill the child's queue in its own time.  Writing 1 there wakes nobody: the
- * next packet that is enqueued does.
+ * It lets nothing through while the module parameter "open" is 0, so a test can fill the child's
+ * queue in its own time.  Writing 1 there does not restart the qdisc: the next packet that is
+ * enqueued does.
  *
- * There are three kinds, for the ways in which parents take a packet:
+ * There are three kinds, for the ways in which parents dequeue a packet:
  *
  *   gate		->dequeue(), as prio and htb do
  *   gate_peeked	->peek(), then qdisc_dequeue_peeked(), as tbf does
  *   gate_dequeue	->peek(), then ->dequeue(), as red and sfb did before they
- *			were mended, and parents out of the tree may do
+ *			were fixed, and out-of-tree parents may do
  *
- * The last two peek after each enqueue as well, as hfsc does, and count in
- * "overlimits" how often they took another packet than they had seen.
+ * The last two peek after each enqueue as well, as hfsc does, and count in "overlimits" how often
+ * they dequeued another packet than the one peeked at.
  */
 #include <linux/module.h>
 #include <net/pkt_sched.h>

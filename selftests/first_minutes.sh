@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The section "Five minutes" of the pages on sch_cee, zswitch and zbridge: each of its commands
-# as it stands there, by root, and what comes of them.  What a page shows is what is said, but
-# for numbers.
+# The section "Five minutes" of the pages on sch_cee, zswitch and zbridge: each of its commands is
+# run as it stands there, by root, and checked for its effects.  The output is what a page shows,
+# numbers aside.
 #
 #	sch_cee		a, b, c ---- s
 #	zswitch		c1, c2, c3 at zs0, here
@@ -17,7 +17,7 @@ require_module sch_cee netwire bridge zswitch zvnic zbridge
 require_program tc bridge ip ndp_cat nstat ping python3
 tap_plan 13
 
-# blocks PAGE REGEX: of that section the indented blocks whose first line matches
+# blocks PAGE REGEX: the indented blocks of that section whose first line matches
 blocks() {
 	awk -v first="$2" '
 		/^## / { on = /^## Five minutes/ }
@@ -25,12 +25,12 @@ blocks() {
 		on && !inside { wanted = $0 ~ first; inside = 1 }
 		on && wanted { print substr($0, 5) }' "$DOCS/$1.md"
 }
-# What is shown is indented once more.
+# Output that a page shows is indented once more than commands.
 commands() { blocks "$1" '^    [^ ]'; }
 shown() { blocks "$1" '^     '; }
 numberless() { sed -E 's/[0-9]+/N/g'; }
 
-# put_away NAMESPACE...: those of a page have its names
+# put_away NAMESPACE...: delete the namespaces that a page's commands created
 put_away() {
 	local ns
 
@@ -39,7 +39,7 @@ put_away() {
 	done
 }
 
-# The rows of priority 3, as the page has them
+# The lines on priority 3, as the page has them
 prio3() { awk '/^ *prio |^qdisc / { on = /prio 3 lossless:/ } on'; }
 
 sch_cee() {
@@ -70,7 +70,7 @@ zswitch() {
 	ip link del zs0
 }
 
-# on NS ADDRESS OTHER CONTAINER: the page's commands there, and a container
+# on NS ADDRESS OTHER CONTAINER: run the page's commands in NS, and add a container
 on() {
 	commands zbridge |
 		sed "/monitor/d; s/local 192.0.2.1 /local $2 /; s/dst 192.0.2.2 /dst $3 /" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The KUnit suites, in modules of their own (net/*/*_test.c), which run when they are
+# The KUnit suites.  They are in separate modules (net/*/*_test.c) and run when these are
 # loaded on a kernel that has KUnit; their results are in debugfs.
 . "$(dirname "$0")/lib.sh"
 
@@ -16,10 +16,10 @@ suites+=" sch_ndp_trim sch_ndp_wrr"
 suites+=" zswitch_credit zswitch_fdb zswitch_queue zswitch_vlan"
 results=/sys/kernel/debug/kunit
 
-# cases SUITE: "ok NAME" or "not ok NAME" of each of its cases
+# cases SUITE: "ok NAME" or "not ok NAME" for each of its cases
 cases() { sed -nE 's/^ +((not )?ok) [0-9]+ (.*)/\1 \3/p' "$results/$1/results"; }
 
-# planned SUITE: how many cases it says that it has
+# planned SUITE: the number of cases in its plan
 planned() {
 	local n
 
@@ -55,7 +55,7 @@ for suite in $suites; do
 	check "$suite: there are cases, and all have run" \
 		[ $n -gt 0 -a $n -eq "$(planned "$suite")" ]
 done
-# Or sch_cee could not be unloaded by whoever tests that next.
+# Otherwise a later test could not unload sch_cee.
 modprobe -r zswitch_test
-# With what uses it, if a test before this one has left that
+# Including the modules that use zswitch, if an earlier test has left them loaded
 modprobe -r -a zvtap zvnic zswitch

@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the shell tests share.  A test sources this file first:
+# Functions that the shell tests share.  A test sources this file first:
 #
 #	. "$(dirname "$0")/lib.sh"
 #
 # Results (TAP; the exit code follows from them when the test ends):
-#	tap_plan N		how many results there will be; giving another
-#				number of them is a failure, and so is no plan
+#	tap_plan N		the number of results; reporting another number of
+#				them, or planning none, is a failure
 #	ok NAME			a result
 #	fail NAME [WHY...]
 #	skip NAME [WHY...]
 #	check NAME COMMAND...	ok if COMMAND succeeds, its output shown if not
 #	refuse NAME COMMAND...	ok if COMMAND fails
 #	is NAME GOT WANTED	ok if they are the same string
-#	exact NAME COMMAND...	as check, where time is virtual; elsewhere, where the
-#				machine's speed would decide, it is skipped
+#	exact NAME COMMAND...	as check, where time is virtual; skipped elsewhere, where
+#				the machine's speed would decide
 #	say TEXT...		a remark
 #	skip_all WHY...		end, nothing tested
 #	die WHY...		end, failed
@@ -23,22 +23,22 @@
 # Surroundings:
 #	require_module NAME...	load them; in the lab a missing one is a failure
 #	require_program NAME...
-#	$TMP			a directory of the test's own, removed at the end
-#	$SEED			for all that is random; printed; SEED=n repeats a run
+#	$TMP			a directory of this test, removed at the end
+#	$SEED			seed of all random choices; printed; SEED=n repeats a run
 #	ns_add VAR...		new namespaces, their unique names in $VAR
-#	ns_del_all		all of these go
+#	ns_del_all		delete all of these
 #	in_ns NS COMMAND...
 #	background COMMAND...	run it in the background; ended when the test ends;
 #				its process id in $PID
-#	virtual_time		does it pass only while all is idle?
-#	wait_for SECONDS COMMAND...	until it succeeds; five times as long where time
-#				is real, as only a failure waits to the end
+#	virtual_time		does the clock advance only while everything is idle?
+#	wait_for SECONDS COMMAND...	until COMMAND succeeds; five times as long where
+#				time is real, as only a failing test waits to the end
 #
 # Networks of netwire and sch_ndp (see each function):
 #	wire_pair [key=value...]
 #	leaf_spine [key=value...]
 #
-# All that a test makes through these is gone when it ends, however it ends.
+# Everything that a test creates through these is removed when it ends, however it ends.
 
 KSFT_FAIL=1
 KSFT_SKIP=4
@@ -49,13 +49,13 @@ TAP_SKIPPED=0
 TAP_PLAN=
 NAMESPACES=()
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/selftest.XXXXXX") || exit $KSFT_FAIL
-# User-mode Linux alone has this file, and the lab runs it in virtual time.
+# Only user-mode Linux has this file, and the lab runs it in virtual time.
 virtual_time() { [ -e /proc/exitcode ]; }
 PATIENCE=$(virtual_time && echo 1 || echo 5)
-# A debug kernel takes ten times as long: a tenth of what is done many times.
+# Divisor for repetitions: a debug kernel takes ten times as long.
 # shellcheck disable=SC2034
 FEWER=$([ -e /sys/kernel/debug/kmemleak ] && echo 10 || echo 1)
-# Of which IP the networks are, and how long their prefixes.
+# IP version of the networks, and the length of their prefixes.
 FAMILY=${FAMILY:-4}
 NET_LEN=$((FAMILY == 4 ? 24 : 64))
 SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
@@ -180,7 +180,7 @@ lib_cleanup() {
 trap lib_cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-# In the lab all is there, so that what is missing is broken.
+# The lab has every module and program, so a missing one is an error there.
 missing() {
 	[ -z "${NDP_LAB-}" ] || die "$*"
 	skip_all "$*"
@@ -233,7 +233,7 @@ in_ns() {
 
 background() {
 	"$@" &
-	# for the caller
+	# used by the caller
 	# shellcheck disable=SC2034
 	PID=$!
 }
@@ -244,24 +244,24 @@ wait_for() {
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $((SECONDS - begin)) -lt "$limit" ] || return 1
-		# To look is work too, under emulation: seldom at what takes long.
+		# Polling costs time under emulation: after 2 seconds, poll once a second.
 		if [ $((SECONDS - begin)) -lt 2 ]; then sleep 0.1; else sleep 1; fi
 	done
 }
 
-# cee_stat NS DEVICE PRIORITY KEY: what sch_cee there has counted
+# cee_stat NS DEVICE PRIORITY KEY: a counter of a priority of the device's sch_cee
 cee_stat() {
 	tc -n "$1" -j -s qdisc show dev "$2" | python3 -SE -c '
 import json, sys
 print(json.load(sys.stdin)[0]["prio" + sys.argv[1]][sys.argv[2]])' "$3" "$4"
 }
 
-# mac NUMBER: an address for it
+# mac NUMBER: a MAC address made from the number
 mac() {
 	printf '02:4e:44:50:%02x:%02x' $(($1 >> 8)) $(($1 & 255))
 }
 
-# Settings "key=value" of a network, over the defaults.
+# Parameters of a network: the defaults, then those given as "key=value".
 lib_settings() {
 	local s
 
@@ -282,7 +282,7 @@ lib_net() {
 	if [ "$FAMILY" -eq 4 ]; then
 		echo "10.$1.$2.${3-0/$NET_LEN}"
 	else
-		# No part is 0, so that it is as the kernel prints it.
+		# No part is 0, so the text equals what the kernel prints.
 		printf 'fd00:%x:%x::%s\n' $(($1 + 1)) $(($2 + 1)) "${3-/$NET_LEN}"
 	fi
 }
@@ -291,7 +291,7 @@ lib_net() {
 # each command would take minutes under emulation.
 lib_ip() { echo "${*:2}" >>"$TMP/ip.$1"; }
 
-# lib_qdisc NS DEV QDISC...: the root qdisc, if one is wanted
+# lib_qdisc NS DEV QDISC...: the root qdisc, unless QDISC is empty
 lib_qdisc() {
 	[ -z "$3" ] || echo "qdisc replace dev $2 root $3" >>"$TMP/tc.$1"
 }
@@ -308,8 +308,8 @@ lib_commit() {
 	done
 }
 
-# lib_cable NS1 DEV1 NS2 DEV2 NUMBER: a cable, its ends up with addresses of
-# their own.  The end in NS2 is made in NS1 and moved.
+# lib_cable NS1 DEV1 NS2 DEV2 NUMBER: a cable, both ends up, each with its own MAC
+# address.  The end in NS2 is made in NS1 and moved.
 lib_cable() {
 	local ns1=$1 dev1=$2 ns2=$3 dev2=$4 m1 m2
 
@@ -347,7 +347,7 @@ lib_sysctl() {
 #	H0 eth0 ================ eth0 H1
 #	10.0.0.1                10.0.0.2	${ADDRESS[0]}, ${ADDRESS[1]}
 #
-# hostq: root qdisc of both; empty: the kernel's default.
+# hostq: root qdisc of both hosts; empty: the kernel's default.
 wire_pair() {
 	local rate delay mtu hostq switchq hosts spines leaves ns
 
@@ -374,8 +374,8 @@ wire_pair() {
 #	  |  |        |  |
 #	 HOST[0] ..  HOST[h-1]		eth0, address ${ADDRESS[h]} = 10.1.h.2
 #
-# Hosts are spread over the leaves in order.  Static routes, one per spine
-# with equal weight between leaves; permanent neighbours.  hostq and switchq:
+# Hosts are spread over the leaves in order.  Routes are static; between leaves there is
+# one per spine, of equal weight.  Neighbour entries are permanent.  hostq and switchq:
 # root qdisc of hosts and of all switch ports; empty: the kernel's default.
 leaf_spine() {
 	local rate delay mtu hostq switchq hosts spines leaves h l s n=0 ns link hops
@@ -432,7 +432,7 @@ leaf_spine() {
 	lib_commit tc "${HOST[@]}" "${LEAF[@]}" "${SPINE[@]}"
 }
 
-# lib_nodes ARRAY COUNT: namespaces, their names in the array
+# lib_nodes ARRAY COUNT: create so many namespaces, and put their names into the array
 lib_nodes() {
 	local -n array=$1
 	local i name
@@ -445,8 +445,8 @@ lib_nodes() {
 	done
 }
 
-# For ip address add: good at once, even as a source.  IPv6 looks for others with the same
-# address first, or, told not to, makes it good in a moment.
+# Flag for ip address add: the address is usable at once, even as a source.  Without it, IPv6
+# detects duplicate addresses first, or, with that disabled, still needs a moment.
 lib_at_once() { [ "$FAMILY" -eq 4 ] || echo nodad; }
 
 # lib_ends NS1 DEV1 ADDRESS1 NS2 DEV2 ADDRESS2 NUMBER: addresses and neighbours of a

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What tests of MP-RDMA share: its parameters, which they may change, and a fabric of four
+# Shared by the tests of MP-RDMA: its parameters, which they may change, and a fabric with four
 # paths between two leaves.  The paper's values are those of its section 5: RED at 20 KB, four
 # paths, delta 32, 64 slots.
 #
 #	HOST[0..3] - LEAF[0] = SPINE[0..3] = LEAF[1] - HOST[4..7]
 #
-#	parameter NAME VALUE	of the module, until the test ends
+#	parameter NAME VALUE	set a parameter of the module until the test ends
 #	bench NAME ARGS...	bench_hosts with MP-RDMA
 #	four_paths		the fabric
-#	on_paths OPTIONS...	of netwire, on the first three of them from LEAF[0] to LEAF[1]
+#	on_paths OPTIONS...	set netwire options on the first three paths to LEAF[1]
 
 . "$(dirname "$0")/lib_ndp.sh"
 
@@ -20,7 +20,7 @@ require_module ndp ndp_mprdma sch_cee
 LOSSLESS="cee dscp 0-63:3 ring 200k"
 MARKS="$LOSSLESS prio 3 ecn red min 20000 max 20000"
 PARAMETERS=/sys/module/ndp_mprdma/parameters
-# Those of the first leaf to those of the other
+# Flows from each host of the first leaf to one of the second
 # shellcheck disable=SC2034
 ACROSS=("0->4" "1->5" "2->6" "3->7")
 

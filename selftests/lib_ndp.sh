@@ -1,47 +1,47 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of AF_NDP share beyond lib.sh, which it sources.
+# Functions that the tests of AF_NDP share beyond lib.sh, which this file sources.
 #
 #	ndp_stat NS NAME...	a counter, or the sum of several
-#	ndp_total NAME NS...	its sum over namespaces
+#	ndp_total NAME NS...	sum of a counter over namespaces
 #	ip_stat NS Ip|Udp NAME	a counter of IP's or UDP's own
 #	tc_stat NS DEV NAME...	sum of counters of a port's qdisc
-#	serve NS ARGS...	ndp_xfer listen ARGS..., once it listens; then
-#	served			wait for its end: its exit code, its output in
+#	serve NS ARGS...	run ndp_xfer listen ARGS..., and return once it listens; then
+#	served			wait for its end and return its exit code; its output is in
 #				$TMP/listen
 #	fetch NS ARGS...	ndp_xfer connect ARGS...; a remark if it fails
 #	transfer NAME FROM TO ADDRESS BYTES...	a result: each size both ways, one after the
-#				other, from the NS FROM to the ADDRESS at which TO listens
+#				other, from the NS FROM to the ADDRESS at which the NS TO listens
 #	flow_serve NS		as serve, for one flow
-#	flow_begin NS ADDRESS [ARGS...]	a transfer to the NS that serves, 64 KB each 20 ms until
-#			flow_end; ARGS to the client
-#	flow_runs [N]		have so many packets of it (50) been acknowledged since its
-#				begin, or since flow_mark?
-#	flow_stands		has none for a second?  Also a flow_mark
-#	flow_end		its end, and whether every byte has arrived
-#	lose TYPE FLAGS ACTION...	LEAF[0] does so with packets of that type and with those
-#				flags from HOST[0] and HOST[1]: drop, for all; then
-#	lose_none		no longer; prints how many were lost
-#	lose_for SECONDS TYPE FLAGS ACTION...	from the first that is lost; then
-#	lost NAME		a result: there was one
-#	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send to HOST[0]
-#	incast_sums BYTES	do the counters of HOSTs and LEAF[0]'s port h0 add up,
-#				over all that was sent there, BYTES of payload in all?
-#	senders NAME...		sum of counters of the other HOSTs, as it was then
-#	watch_data NS		look at the DATA that comes to NS's eth0; then
-#	watched twice|late	how many came twice, or behind a later one, that were not
-#				sent again
-#	quiet NS...		no socket is left there
-#	oracles_over TRANSPORT	the test: all of the oracle over it
-#	json FILE EXPRESSION	of what ndp_bench prints: flows (by id), total, ports
+#	flow_begin NS ADDRESS [ARGS...]	send 64 KB every 20 ms from NS to ADDRESS, where
+#			flow_serve listens, until flow_end; ARGS to the client
+#	flow_runs [N]		have more than N (50) ACKs of the flow arrived since it began,
+#				or since flow_mark?
+#	flow_stands		does no ACK arrive within a second?  Also a flow_mark
+#	flow_end		end the flow; fails unless every byte has arrived
+#	lose TYPE FLAGS ACTION...	at LEAF[0], apply this tc action, as drop, to packets of
+#				that type with those flags from HOST[0] and HOST[1]; then
+#	lose_none		stop that; prints how many were lost
+#	lose_for SECONDS TYPE FLAGS ACTION...	as lose, until SECONDS after the first loss; then
+#	lost NAME		a result: at least one packet was lost
+#	incast N BYTES		HOST[1] to HOST[N] of a leaf_spine send BYTES each to HOST[0]
+#	incast_sums BYTES	results: the counters of HOSTs and of LEAF[0]'s port h0 add up,
+#				over all that was sent so far, BYTES of payload in all
+#	senders NAME...		sum of counters of the other HOSTs, as of the last incast_sums
+#	watch_data NS		observe DATA packets that arrive at NS's eth0; then
+#	watched twice|late	how many of them, retransmissions aside, were duplicates, or
+#				arrived behind a later one
+#	quiet NS...		is no socket left there?
+#	oracles_over TRANSPORT	the whole test: all programs of the oracle over it
+#	json FILE EXPRESSION	evaluate it over ndp_bench's output: flows (by id), total, ports
 #	bench_hosts PROTO NAME ARGS...	ndp_bench over HOST and ADDRESS, into $TMP/NAME; then
-#	flows_of NAME EXPRESSION	of it: f are the flows
-#	flows_true NAME EXPRESSION	is that True?
-#	matrix SIZE SENDER->RECEIVER...	flows, for -f $TMP/matrix
-#	set_ndp NAME=VALUE NS...	net.ndp.NAME
-#	unload_transports	what tests before this one on the same machine have loaded
-#				would keep ndp
+#	flows_of NAME EXPRESSION	evaluate it over that file; f is the list of flows
+#	flows_true NAME EXPRESSION	is its value True?
+#	matrix SIZE SENDER->RECEIVER...	write these flows to $TMP/matrix, for ndp_bench -f
+#	set_ndp NAME=VALUE NS...	set net.ndp.NAME
+#	unload_transports	unload transports that earlier tests on the same machine have
+#				left loaded, as these keep ndp loaded
 
 . "$(dirname "$0")/lib.sh"
 
@@ -60,7 +60,7 @@ counters() {
 	done
 }
 
-# sum_of NAME...: of counters on standard input.  What is not there is no number.
+# sum_of NAME...: sum of these counters on standard input.  A missing one gives no number.
 sum_of() {
 	awk -v names="$*" 'BEGIN { n = split(names, name); for (i = 1; i <= n; i++) want[name[i]] }
 		$1 in want { sum += $2; seen[$1] }
@@ -71,7 +71,7 @@ sum_of() {
 ndp_stat() { counters "$1" | sum_of "${@:2}"; }
 ndp_total() { counters "${@:2}" | sum_of "$1"; }
 
-# -SE, here and elsewhere: nothing of the site's, so that it starts twice as fast
+# -SE, here and elsewhere: no site module and no environment, so Python starts twice as fast
 tc_stat() {
 	tc -n "$1" -j -s qdisc show dev "$2" | python3 -SE -c '
 import json, sys
@@ -89,7 +89,7 @@ q = json.load(sys.stdin)
 print(sum(find(q, name) for name in sys.argv[1:]))' "${@:3}"
 }
 
-# says NAME CODE PATTERN COMMAND...: what is refused says why, on standard error
+# says NAME CODE PATTERN COMMAND...: COMMAND exits with CODE and prints PATTERN to standard error
 says() {
 	local name=$1 code=$2 pattern=$3 got
 
@@ -146,7 +146,7 @@ set_ndp() {
 	done
 }
 
-# Sockets of a namespace that is gone may hold them for a while yet.
+# Sockets of a deleted namespace may hold the modules for a while.
 unload_transports() { wait_for 20 transports_unloaded; }
 transports_unloaded() {
 	local module
@@ -223,7 +223,7 @@ flow_end() {
 	return $bad
 }
 
-# Packets by their type, as on the wire
+# Packet types, as on the wire
 # shellcheck disable=SC2034
 DATA=1 ACK=2 PULL=4 FIN=6
 
@@ -279,7 +279,7 @@ lost() {
 
 watch_data() {
 	[ -z "${WATCHING-}" ] || kill "$WATCHING"
-	# Its process must be the watcher.
+	# Not in_ns: $PID must be the watcher itself, not a subshell.
 	background ip netns exec "$1" python3 -SE -c '
 import socket, sys
 DATA, RTX = 1, 0x10
@@ -341,7 +341,7 @@ incast() {
 	check "$senders:1 of $bytes bytes, all of them" [ $bad -eq 0 ]
 }
 
-# For each program of the oracle, which has the transport in all namespaces that it makes.
+# Run each program of the oracle, with the transport in all namespaces that it makes.
 oracles_over() {
 	local oracle variants=(-v wire)
 
@@ -357,8 +357,8 @@ oracles_over() {
 between() { [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }
 quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
 
-# Every packet, by name: what left the senders is what reached the receiver, whole
-# or trimmed, or came back, or was dropped by the port.
+# Account for every packet by its type: each one that left the senders reached the receiver,
+# whole or trimmed, or was returned, or was dropped by the port.
 incast_sums() {
 	local sent data got trims bounced arrived dropped late numbered whole
 
@@ -369,7 +369,7 @@ incast_sums() {
 	data=$(senders DataOut)
 	got=$(ndp_stat "${HOST[0]}" DataIn)
 	trims=$(ndp_stat "${HOST[0]}" TrimmedIn)
-	# What came again after its connection had ended is not told by type.
+	# Packets that arrived after their connection had ended are not counted by type.
 	late=$(ndp_stat "${HOST[0]}" TombstoneHits DropClosed DropNoConn)
 	arrived=$((late + $(ndp_stat "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn AckIn NackIn \
 		PullIn ProbeIn CookieIn RstIn)))
@@ -386,20 +386,20 @@ incast_sums() {
 		between 0 $((numbered - whole - trims - bounced)) $((dropped + late))
 	check "trimmed by the port = data sent - whole - late" \
 		between 0 $((data - got - $(port trimmed_arrival trimmed_tail))) $late
-	# What came in fragments is other traffic to the port.
+	# Packets that arrived in fragments are other traffic to the port.
 	check "what the port sent whole arrived whole" \
 		between 0 $(($(port data_sent) + $(ip_stat "${HOST[0]}" Ip ReasmOKs) - got)) $late
 	is "every payload byte arrived" "$(ndp_stat "${HOST[0]}" DataBytesIn)" "$1"
 }
 
 TRACING=/sys/kernel/tracing
-# require_trace PATH: of tracefs; else all is skipped
+# require_trace PATH: skip the test unless tracefs has PATH
 require_trace() {
 	[ -d $TRACING/events ] || mount -t tracefs trace $TRACING 2>"$TMP/err"
 	[ -d "$TRACING/$1" ] || skip_all "no tracefs, or no events: $(cat "$TMP/err")"
 }
 
-# A buffer of our own, $T: whoever else traces is not disturbed.
+# Use a trace buffer of our own, $T, so that other users of tracing are not disturbed.
 trace_instance() {
 	T=$TRACING/instances/${TMP##*/}
 	mkdir "$T" || die "no instance of tracefs"

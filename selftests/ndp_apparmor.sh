@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A program confined by AppArmor makes AF_NDP sockets if its profile allows the family
-# of their number, and uses them if it allows streams of inet: as TCP's, once made.
+# A program confined by AppArmor may create AF_NDP sockets if its profile allows the address
+# family of their number, and use them, like TCP's, if it allows inet streams.
 . "$(dirname "$0")/lib_ndp.sh"
 
 [ -d /sys/module/apparmor ] || skip_all "no AppArmor in this kernel"
@@ -11,7 +11,7 @@ require_module ndp
 tap_plan 8
 mount -t securityfs security /sys/kernel/security 2>/dev/null
 
-# profile NAME RULE...: all but the network is allowed
+# profile NAME RULE...: load a profile that allows everything but networking, and the rules
 profile() {
 	local name=$1 rule
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp_bench: flows begin and end as told, every byte is looked at, the ports'
-# counters are those of the run, and hosts may be another process's.
+# ndp_bench: flows begin when they are due, and end; every byte is verified; the ports'
+# counters cover this run only; and hosts may belong to another process.
 #
 #	HOST[0] .. HOST[7] ---- LEAF[0], LEAF[1] ---- SPINE[0]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -11,7 +11,7 @@ require_module ndp
 require_program python3
 tap_plan 66
 
-# refused NAME CODE PATTERN ARGUMENTS...: says() of ndp_bench
+# refused NAME CODE PATTERN ARGUMENTS...: says() with ndp_bench as the command
 refused() { says "$1" "$2" "$3" timeout 200 ndp_bench "${@:4}"; }
 
 leaf_spine hosts=8 leaves=2 spines=1 rate=1gbit delay=10us mtu=9000
@@ -22,8 +22,8 @@ for ((h = 0; h < 8; h++)); do
 	echo "${LEAF[h / 4]} h$h host"
 done >"$TMP/ports"
 
-# Flows from a file, each when it is told to, one of them number 0; lines of blanks, and one
-# from Windows.
+# Flows from a file, each with a start time, one of them number 0; blank lines, and lines that
+# end as in Windows.
 printf '%s\n' "# three flows" "Nodes 8" "Connections 3" "" "   " $'\t' "  # the first" \
 	"0->4 id 0 start 0 size 1" "  1->4 id 1 start 20000000000 size 300000" $'\r' \
 	$'5->2 id 2 start 40000000000 size 100001\r' >"$TMP/flows"
@@ -39,7 +39,7 @@ for proto in ndp messages tcp; do
 		  for i in flows]')" "[True, True, True]"
 done
 
-# Generated flows, each followed by others, with answers; what the ports counted.
+# Generated flows, repeated, with replies; then the ports' counters.
 check "incast, repeated" timeout 200 ndp_bench -H "$TMP/hosts" --ports "$TMP/ports" \
 	-g incast:7 -s 90K --repeat 3 --reply 5000 --verify
 cp "$TMP/check" "$TMP/json"
@@ -60,7 +60,7 @@ check "a permutation" timeout 200 ndp_bench -H "$TMP/hosts" -g permutation -s 50
 is "everyone sends and receives" "$(json "$TMP/check" \
 	'[len({f[end] for f in flows.values()}) for end in ("src", "dst")]')" "[8, 8]"
 
-# Two processes, as on two machines: the second half of the hosts are the other's.
+# Two processes, as on two machines: each half of the hosts belongs to one of them.
 awk 'NR > 4 { $1 = "@" } 1' "$TMP/hosts" >"$TMP/near"
 awk 'NR <= 4 { $1 = "@" } 1' "$TMP/hosts" >"$TMP/far"
 cat >"$TMP/flows" <<-END
@@ -91,7 +91,7 @@ for proto in ndp messages tcp; do
 	done
 done
 
-# What is wrong.
+# Wrong arguments and files.
 refused "no hosts" 1 "No such file" -H "$TMP/none" -g permutation
 refused "no flows" 2 "Usage" -H "$TMP/hosts"
 refused "no such namespace" 1 "namespace nowhere" -H <(echo nowhere 10.0.0.1) -g permutation

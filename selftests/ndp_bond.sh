@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# AF_NDP over bonds: one cable at a time, or both in turn; every byte arrives although
-# one is pulled in mid-flow, over the cables that are left.
+# AF_NDP over bonds that use one cable at a time, or both in turn: every byte arrives although
+# a cable is pulled in mid-flow, over the cable that is left.
 #
 #	H0 bond0 = { eth0, eth1 } ======== { eth0, eth1 } = bond0 H1
 . "$(dirname "$0")/lib_ndp.sh"
@@ -12,7 +12,7 @@ tap_plan 13
 
 tx_packets() { in_ns "$H0" cat "/sys/class/net/$1/statistics/tx_packets"; }
 sent_beyond() { [ "$(ndp_stat "$H0" DataOut)" -ge "$1" ]; }
-# by CABLE...: do the packets that leave now take each of these, and no other?
+# by CABLE...: do the packets that leave from now on take each of these, and no other?
 by() {
 	local dev used=
 	local -A before

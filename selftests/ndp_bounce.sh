@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Header queues so small that they overflow: headers return to their senders
-# (NDP paper, section 3.2.4) or are dropped, all arrives nevertheless, and the
+# Header queues so small that they overflow: headers are returned to their senders
+# (NDP paper, section 3.2.4) or dropped, all data arrives nevertheless, and the
 # counters add up.
 #
 #	HOST[1] .. HOST[4] ==1 Gb/s== LEAF[0] --20 Mb/s-- HOST[0]

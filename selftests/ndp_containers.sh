@@ -22,7 +22,7 @@ container() {
 		ip -n "$ns" address add 10.1.2.1$number/24 dev "c$number" &&
 		ip -n "$ns" route add default via 10.1.2.1 || die "no container $number"
 }
-# Both at once; sets DATA, TRIMMED: what came to the port, and what it did.
+# Send to both containers at once; sets DATA and TRIMMED: packets that the port got, and trimmed.
 both() {
 	local n trimmed data pids=()
 
@@ -50,13 +50,13 @@ container "$C0" "macvlan mode bridge" 0
 container "$C1" "macvlan mode bridge" 1
 check "two macvlans: every byte" both
 exact "little is trimmed" [ $((TRIMMED * 10)) -lt $DATA ]
-# The queue is the host's: a container that asks for another rate changes nothing for the others.
+# The queue is the host's: a pull rate that a container sets has no effect.
 few=$TRIMMED
 in_ns "$C0" sysctl -qw net.ndp.pull_rate_mbit=1
 in_ns "$C1" sysctl -qw net.ndp.pull_rate_mbit=400
 check "rates of the containers' own: every byte" both
 exact "they are not heeded" [ $((TRIMMED * 10)) -lt $DATA ]
-# That it is the queue's doing: the host told to pull faster, more is trimmed.
+# To show that the queue is the cause: if the host pulls faster, more is trimmed.
 in_ns "${HOST[2]}" sysctl -qw net.ndp.pull_rate_mbit=400
 check "pulling too fast: every byte" both
 exact "more is trimmed" [ $TRIMMED -gt $((2 * few)) ]

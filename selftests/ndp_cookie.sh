@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Openings from forged addresses: a listener keeps no more than half its backlog of them,
-# accepted or not, sends no more than it is sent, and serves honest clients, who show a
-# cookie.  The same where there is no place for tombstones: exactly once.
+# Openings from forged addresses: they take no more than half of a listener's backlog, accepted
+# or not; the listener sends no more than it receives, and serves honest clients, which show a
+# cookie.  The same where no tombstones can be kept: each connection is accepted exactly once.
 #
 #	H0 eth0 ======== eth0 H1
 . "$(dirname "$0")/lib_ndp.sh"
@@ -12,8 +12,8 @@ require_module ndp netwire sch_netem
 require_program python3
 tap_plan 27
 
-# listen HOW: a listener in H1, backlog 16.  It accepts "now", or "late": when $TMP/accept
-# is there; and ends when that many have said "honest" that $TMP/end holds.
+# listen HOW: a listener in H1, backlog 16.  It accepts connections at once ("now"), or when
+# $TMP/accept exists ("late"), and ends when "honest" has arrived as often as $TMP/end holds.
 listen() {
 	rm -f "$TMP/accept" "$TMP/end" "$TMP/more"
 	in_ns "$H1" timeout 200 python3 -c '
@@ -42,7 +42,7 @@ while end is None or honest < end:
         if not said:
             one.close()
             open_ones.remove(one)
-# Nobody will answer their end.
+# The forged peers would never answer a FIN: reset.
 for one in open_ones:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 print("honest", honest, "forged", forged)' "$1" "$TMP" >"$TMP/listen" 2>&1 &
@@ -58,7 +58,7 @@ honest() {
 		echo honest | send_it
 	done
 }
-# Open before the flood; what it sends after it has to be pulled.
+# A connection opened before the flood; what it sends after the flood has to be pulled.
 upload() {
 	{
 		echo honest
@@ -68,7 +68,7 @@ upload() {
 	} | send_it &
 }
 opened() { [ "$(ndp_stat "$H1" PassiveOpens)" -gt "$1" ]; }
-# flood HOW PORT: from that port 2000 forged openings beside 6 honest ones
+# flood HOW PORT: 2000 forged openings from that port, beside 6 honest clients
 flood() {
 	local opens asked rx tx
 
@@ -82,7 +82,7 @@ flood() {
 		die "no flood"
 	check "$1: they all arrive" wait_for 20 came $((opens + asked + 2000))
 	opens=$(($(ndp_stat "$H1" PassiveOpens) - opens))
-	# One of nine was there before, unless it is asked for its proof in time.
+	# One of the nine is the connection above, unless it has been verified in time.
 	check "$1: no more than half the backlog is open: $opens" between 7 $opens 9
 	asked=$(($(ndp_stat "$H1" DropCookie) - asked))
 	is "$1: all others were asked for a cookie" $((opens + asked)) 2000
@@ -99,7 +99,7 @@ flood() {
 came() { [ "$(ndp_stat "$H1" PassiveOpens DropCookie)" -ge "$1" ]; }
 
 wire_pair rate=1gbit delay=10us mtu=9000
-# What is answered to the forged addresses is seen to leave.
+# Replies to the forged addresses are routed to H0, so that they are counted as they leave.
 ip -n "$H1" route add 10.99.0.0/16 via "${ADDRESS[0]}" || die "no route"
 ip -n "$H0" route add blackhole 10.99.0.0/16 || die "no hole"
 flood late 40000
@@ -115,8 +115,8 @@ is "they open nothing" "$(ndp_stat "$H1" PassiveOpens)" "$opens"
 check "a client after them" fetch "$H0" -s 100000 -r 100000 "${ADDRESS[1]}" 5001
 check "every byte" served
 
-# Who asks where nobody listens is not told more often than net.ndp.rst_rate says, but
-# for a tenth of a second's worth at once.
+# Packets to a port on which nobody listens are answered at most at the rate net.ndp.rst_rate,
+# with a burst of a tenth of a second's worth.
 in_ns "$H1" sysctl -qw net.ndp.rst_rate=10 || die "no sysctl"
 rst=$(ndp_stat "$H1" RstOut) refused=$(ndp_stat "$H1" RstOut RstLimited) began=$SECONDS
 in_ns "$H0" ndp_forge -n 1000 flood "${ADDRESS[1]}" 5999 >/dev/null || die "no flood"
@@ -127,7 +127,7 @@ say "told $rst of 1000 in $seconds s"
 check "not all are told" between 1 $rst $((10 * (seconds + 1) + 2))
 in_ns "$H1" sysctl -qw net.ndp.rst_rate=10000 || die "no sysctl"
 
-# No place for tombstones, and everything comes twice and out of order.
+# No tombstones can be kept, and all packets are duplicated and reordered.
 before=$(ndp_stat "$H1" Tombstones)
 in_ns "$H1" sysctl -qw net.ndp.tombstones_max=0 || die "no sysctl"
 for ns in "$H0" "$H1"; do

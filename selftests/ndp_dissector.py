@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Wireshark's dissector beside a reading of the same bytes.
+"""Wireshark's dissector compared with our own parsing of the same bytes.
 
 Usage: ndp_dissector.py RECEIVER TRIMMED SENDER RETURNED
 
-Captures of a receiver and of a sender, and how many packets they have counted that came
-trimmed, and that came back.  Prints "ok NAME" or "not-ok NAME" for each verdict.
+RECEIVER and SENDER are captures at these hosts, TRIMMED and RETURNED how many packets they
+have counted that arrived trimmed, and that were returned.  Prints "ok NAME" or "not-ok NAME"
+for each verdict.
 """
 import os
 import random
@@ -20,7 +21,7 @@ LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "w
 PORT = 13141
 DATA, ACK, NACK, PULL, PROBE, FIN, RST, COOKIE, SIGNAL = range(1, 10)
 HEADER, CRC = 32, 4
-# A slow machine does not fill the ports.
+# On a slow machine ports may not fill, so that nothing is trimmed or returned.
 LEAST = 1 if VIRTUAL else 0
 FIELDS = ["frame.protocols", "af_ndp.version", "af_ndp.from_acceptor", "af_ndp.type", "af_ndp.flags",
           "af_ndp.checksum", "af_ndp.checksum.good", "af_ndp.srcport", "af_ndp.dstport", "af_ndp.conn_id",
@@ -38,7 +39,7 @@ def verdict(name, good, why=""):
 
 
 def read_capture(name):
-    """Its packets, from Ethernet on."""
+    """Packets of a capture, from Ethernet on."""
     data = open(name, "rb").read()
     assert struct.unpack("<IHHiIII", data[:24])[0] == 0xa1b2c3d4
     at, packets = 24, []
@@ -62,7 +63,7 @@ def number(text):
 
 
 def dissect(name):
-    """What tshark says of each packet, and what it has to say itself."""
+    """Fields of each packet as tshark shows them, and tshark's own messages."""
     command = ["tshark", "-n", "-r", name, "-X", "lua_script:" + LUA, "-T", "fields",
                "-E", "separator=|", "-E", "occurrence=f"]
     for field in FIELDS:
@@ -81,12 +82,12 @@ def dissect(name):
 
 
 def udp_of(packet):
-    """Where the UDP header begins."""
+    """Offset of the UDP header."""
     return 14 + (40 if packet[12:14] == b"\x86\xdd" else 20)
 
 
 def parse(packet):
-    """The fields, as Documentation/wire-format.md has them."""
+    """Fields of a packet, as Documentation/wire-format.md has them."""
     udp = udp_of(packet)
     there = max(struct.unpack("!H", packet[udp + 4:udp + 6])[0] - 8 - HEADER - CRC, 0)
     nh = packet[udp + 8:]
@@ -123,7 +124,7 @@ def parse(packet):
 
 
 def differences(packets, dissected):
-    """The first few fields that are not as parse() has them."""
+    """Fields in which tshark differs from parse()."""
     bad = []
     if len(packets) != len(dissected):
         bad.append("%d packets, tshark has %d" % (len(packets), len(dissected)))
@@ -139,7 +140,7 @@ def differences(packets, dissected):
 
 
 def damaged(packet):
-    """A packet with payload and what is wrong with it, and the expert item that says so."""
+    """Damaged copies of a packet with payload, each with the field that reports the damage."""
     udp = udp_of(packet)
     nh = udp + 8
 
@@ -164,7 +165,7 @@ def damaged(packet):
 
 
 def noise(packet):
-    """Behind its UDP header anything, much of it with the version that is looked at."""
+    """Packets with random bytes behind the UDP header, most of them with the version that is parsed."""
     draw = random.Random(1)
     packets = []
     for _ in range(400):

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Wireshark's dissector: what eight senders and their receiver exchange through a port that
-# trims and returns headers, and an opening that is refused, goes through tshark, and each
-# field is what ndp_dissector.py finds in the bytes.  What it says was trimmed is what the
-# receiver has counted.  Then packets that were damaged, and noise.
+# Wireshark's dissector: tshark decodes the packets between eight senders and their receiver,
+# through a port that trims and returns headers, and a refused opening; each field is what
+# ndp_dissector.py finds in the bytes.  As many packets are shown as trimmed as the receiver has
+# counted.  Then packets that were damaged, and noise.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_ndp
@@ -13,7 +13,7 @@ tap_plan 10
 
 leaf_spine hosts=9 leaves=1 spines=1 rate=1gbit delay=10us mtu=1500
 ip -n "${HOST[0]}" link set eth0 type netwire rate 200mbit || die "no slow port"
-# Few headers wait, so others are returned.
+# The header queue is short, so some headers are returned.
 tc -n "${LEAF[0]}" qdisc replace dev h0 root ndp limit 4 hdr_limit 300 || die "no short queues"
 for h in 0 1; do
 	background in_ns "${HOST[h]}" tcpdump -i eth0 --immediate-mode -U -s 2000 \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The kernel's own event of a dropped packet, skb:kfree_skb: transfers that nothing is lost of leave
-# none, and what the counters call dropped has a reason there.
+# The kernel's event of a dropped packet, skb:kfree_skb: transfers without loss cause none, and
+# packets that the counters call dropped appear there with a reason.
 #
 #	H0 ======== H1, then HOST[1..4] ==1 Gb/s== LEAF[0] --5 Mb/s-- HOST[0]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -14,8 +14,8 @@ tap_plan 26
 
 trace_instance
 EVENT=$T/events/skb/kfree_skb
-# Counted in the kernel where it can.  Else each is read, for which it must say by itself where it
-# was: older ones have a number for that, and some show no reason.
+# The kernel counts the events if it has histograms.  Else each event is read, for which its format
+# must contain the symbol of its location: older kernels print a number, and some show no reason.
 KEYS=hist:keys=location.sym,reason
 if [ -e "$EVENT/hist" ]; then
 	echo $KEYS >"$EVENT/trigger" || die "no histogram"
@@ -24,7 +24,7 @@ elif ! grep -q 'location=%pS' "$EVENT/format"; then
 fi
 echo 1 >"$EVENT/enable"
 
-# All that has come since it was emptied: "MODULE FUNCTION REASON" a line, in $TMP/drops
+# Append all events since the last call to $TMP/drops: "MODULE FUNCTION REASON" a line
 traced() {
 	cat "$T/trace" >"$TMP/trace"
 	: >"$T/trace"
@@ -45,11 +45,11 @@ for line in open(sys.argv[1]):
         print(m[3] or "-", m[1], reasons[m[4]])' "$TMP/trace" "$EVENT/format" >>"$TMP/drops"
 	say "drops: $(sort "$TMP/drops" | uniq -c | tr -s ' ' | tr '\n' ';')"
 }
-# dropped MODULE REASON: how many are there, by patterns
+# dropped MODULE REASON: how many match these patterns
 dropped() { grep -cE "^($1) [^ ]* ($2)\$" "$TMP/drops"; }
 OURS='ndp|sch_ndp|netwire'
 
-# reasons NAMESPACE...: drops by sockets are those that are counted, and each by its reason
+# reasons NAME NAMESPACE...: drops by sockets are those that are counted, each with its reason
 reasons() {
 	is "$1: strangers' packets" "$(dropped ndp NO_SOCKET)" \
 		"$(counters "${@:2}" | sum_of DropNoConn DropNoListener DropCookie)"
@@ -63,7 +63,7 @@ reasons() {
 }
 
 wire_pair rate=1gbit mtu=9000
-# Both have sockets before the first packet: else IP drops that.
+# Both hosts have sockets before the first packet: else IP would drop it.
 for ns in "$H0" "$H1"; do
 	background ip netns exec "$ns" ndp_xfer listen -n 9 5009 >"$TMP/listens" 2>&1
 	wait_for 20 grep -q listening "$TMP/listens" || die "no listener"
@@ -79,10 +79,10 @@ check "its end, too" served
 check "they have ended" wait_for 20 [ "$(ndp_total Orphans "$H0" "$H1")" = 0 ]
 traced
 exact "nothing is dropped" [ "$(dropped "$OURS" '.*')" -eq 0 ]
-# As far as a machine that is slow sends nothing again.
+# A slow machine may retransmit needlessly; only such duplicates are dropped.
 is "but what came twice" "$(dropped "$OURS" '.*')" "$(ndp_total DupIn "$H0" "$H1")"
 
-# What nobody listens for, and what is no packet of NDP's
+# Packets to a port on which nobody listens, and packets that are not NDP's
 refuse "nobody listens" in_ns "$H0" ndp_cat 10.0.0.2 5010 </dev/null
 in_ns "$H0" python3 -SE -c '
 import socket
@@ -95,7 +95,7 @@ traced
 reasons "refused" "$H0" "$H1"
 check "some were" [ "$(dropped ndp NO_SOCKET)" -gt 0 ]
 
-# A port that trims, and drops headers of which it has too many
+# A port that trims, and drops headers when it has too many
 ns_del_all
 leaf_spine hosts=5 leaves=1 spines=1 rate=1gbit delay=10us mtu=9000
 ip -n "${HOST[0]}" link set eth0 type netwire rate 5mbit || die "no slow port"

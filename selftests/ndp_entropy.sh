@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Entropy that learns: of two ways to a host one has a tenth of the rate, and the ports of all
-# paths lead there.  Random paths whose packets are trimmed get fresh ports, with routes of their
-# own, until nothing is trimmed any more; paths that are configured keep theirs.
+# Entropy that learns: one of two ways to a host has a tenth of the rate, and the ports of all
+# paths lead there.  Random paths whose packets are trimmed get new ports, with other routes,
+# until nothing is trimmed any more; paths that are configured keep their ports.
 #
 #	        eth0 == h LEAF[0] u == d0
 #	HOST[0]                          SPINE h == eth0 HOST[1]
@@ -15,7 +15,7 @@ tap_plan 17
 
 PATHS=4
 
-# paths FIELD: of the paths to HOST[1], summed or counted
+# paths FIELD: a property of all paths to HOST[1], summed, counted or listed
 paths() {
 	in_ns "${HOST[0]}" ndp -j path live "$there" | python3 -SE -c '
 import json, sys
@@ -43,7 +43,7 @@ lib_nodes SPINE 1
 lib_sysctl "${HOST[@]}" "${LEAF[@]}" "${SPINE[0]}"
 here=$(lib_net 8 1 1) there=$(lib_net 8 2 1)
 
-# cable NUMBER NS1 DEV1 NS2 DEV2 [QDISC1]: their addresses are .1 and .2
+# cable NUMBER NS1 DEV1 NS2 DEV2 [QDISC1]: a cable, whose ends have the addresses .1 and .2
 cable() {
 	lib_cable "${@:2:4}" "$1"
 	lib_ends "$2" "$3" "$(lib_net 1 "$1" 1)" "$4" "$5" "$(lib_net 1 "$1" 2)" "$1"
@@ -75,7 +75,7 @@ in_ns "${HOST[0]}" sysctl -qw net.ndp.paths=$PATHS || die "no sysctl"
 
 send_over "a few packets" 20000
 is "as many paths as net.ndp.paths" "$(paths all)" $PATHS
-# slow PORT...: they lead by the slower way from now on
+# slow PORT...: packets from these ports take the slower way from now on
 slow() {
 	local port
 
@@ -92,16 +92,16 @@ check "paths were replaced" [ "$(paths replaced)" -gt 0 ]
 is "which is counted" "$(ndp_stat "${HOST[0]}" EntropyReplaced)" "$(paths replaced)"
 say "$(trimmed) trimmed, $(paths replaced) replaced"
 
-# What was learnt is kept for the next connection.
+# What was learnt is kept for the next connection: it starts with the new ports.
 before=$(trimmed) far=$(by_leaf 1) near=$(by_leaf 0)
 send_over "another transfer" 5000000
 is "of which nothing is trimmed" "$(trimmed)" "$before"
 far=$(($(by_leaf 1) - far)) near=$(($(by_leaf 0) - near))
 say "$near packets by the faster way, $far by the slower"
-# Without fresh ports all would go by the slower.  A slow machine's timeouts try others.
+# Without new ports all would take the slower way.  A slow machine's timeouts try other paths.
 exact "and the faster way carries most" [ $near -gt $((2 * far)) ]
 
-# An operator's paths are his.
+# Paths that an operator has configured are not replaced.
 for port in 50001 50002; do
 	in_ns "${HOST[0]}" ndp path add "$there" entropy $port || die "no path"
 done

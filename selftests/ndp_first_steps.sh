@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Documentation/first-steps.md as it stands: each of its commands, where it says, by root where
-# it says sudo and by nobody elsewhere, and what it shows is what is said, but for numbers.
-# Behind a firewall, as where Debian's example of one is in force.
+# Documentation/first-steps.md as it stands: each of its commands is run where the page says, by
+# root after sudo and by the user nobody elsewhere, and the output is what the page shows, numbers
+# aside.  Behind a firewall, as where Debian's example of one is in force.
 #
 #	A eth1 ==== eth1 B	10.0.0.1, 10.0.0.2
 
-# What is mounted here is gone with this test.
+# In a mount namespace of its own, so that mounts end with this test.
 [ -n "${NDP_FIRST_STEPS_PRIVATE-}" ] || NDP_FIRST_STEPS_PRIVATE=1 exec unshare -m "$0" "$@"
 
 . "$(dirname "$0")/lib_ndp.sh"
@@ -18,18 +18,18 @@ require_module ndp sch_ndp netwire nf_tables nf_conntrack
 require_program ndp ndp_cat ndp_run nft setpriv sha256sum
 tap_plan 23
 
-# Commands, without their remarks; what the doctor says begins otherwise.
+# The page's commands, without trailing comments and without the doctor's output.
 sed -nE '/^    (good|note|bad) /d; s/^    (\S)/\1/p' "$PAGE" | sed -E 's/ +# .*//' >"$TMP/page"
 FILES=$TMP/files
 mkdir -m 777 "$FILES"
 chmod 755 "$TMP"
 
-# Who may not do more than read, as the tree may lie where only root can
+# The user nobody, who may read all files, as the tree may lie where only root can read
 may=+dac_read_search
 NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "$may"
 	--ambient-caps "$may")
 
-# at NS COMMAND: one of the page's
+# at NS COMMAND: run one of the page's commands there
 at() {
 	local ns=$1 command=$2 who=("${NOBODY[@]}")
 
@@ -41,15 +41,15 @@ at() {
 	if [ "${command#sudo }" != "$command" ]; then
 		command=${command#sudo } who=()
 	fi
-	# A gigabyte is more than a test's machine has.
+	# A gigabyte is more than the memory of a test machine.
 	command=${command/ 1G / 4M }
 	in_ns "$ns" "${who[@]}" bash -c "${command//\/tmp\//$FILES/}"
 }
 on_both() { at "$A" "$1" && at "$B" "$1"; }
 
-# numberless: text, in which each number is N
+# numberless: replace each number by N
 numberless() { sed -E 's/[0-9]+/N/g'; }
-# shown SECTION: what the doctor says there.  No card here chooses its receive queues.
+# shown SECTION: the doctor's output in that section, without "rss", which no NIC here has.
 shown() {
 	awk -v section="$1" '
 		/^## / { on = index($0, "## " section) == 1 }
@@ -60,7 +60,7 @@ shown() {
 				print substr($0, 5)
 		}' "$PAGE" | numberless
 }
-# says NS COMMAND SECTION: all that the page shows there is among what the doctor says
+# says_so NS COMMAND SECTION: the command's output contains everything that the section shows
 says_so() {
 	at "$1" "$2" >"$TMP/said"
 	cat "$TMP/said"
@@ -87,7 +87,7 @@ for ns in "$A" "$B"; do
 		}
 	END
 done
-# ndp_run asks by access(2), to which nobody is nobody, whatever more it may.
+# ndp_run checks files by access(2), which ignores a user's capabilities: mount them in reach.
 if [ -d "${NDP_PROGRAMS-}/usr" ]; then
 	mount --bind "$NDP_PROGRAMS/usr" /mnt || die "no mount"
 	PATH=$PATH:/mnt/bin:/mnt/sbin
@@ -95,7 +95,7 @@ if [ -d "${NDP_PROGRAMS-}/usr" ]; then
 	export LD_LIBRARY_PATH
 fi
 
-# became: does a program run to its end, and -v say what the page says of its sockets?
+# became: does a program run to its end, and does -v report its sockets as the page shows?
 became() {
 	local what
 
@@ -105,7 +105,7 @@ became() {
 	grep -q receiver "$TMP/client" && grep -q "${what:?}" "$TMP/client"
 }
 
-# 1, 2: a machine alone
+# 1, 2: one machine alone
 check "1: it is loaded" on_both "sudo modprobe ndp"
 check "2: the doctor says what is shown" says_so "$A" "sudo ndp doctor" 2
 check "2: nothing is bad" not_bad
@@ -114,7 +114,7 @@ for ns in "$A" "$B"; do
 	check "2: what it says of the qdisc mends it" in_ns "$ns" bash -c "$mend"
 done
 
-# 3: what the doctor says of a firewall is true, and so is the page
+# 3: the doctor detects a firewall, and the page's commands open it
 in_ns "$B" ndp doctor 10.0.0.1 >"$TMP/said"
 check "3: a firewall is in the way" grep "^bad .*answer .*says nothing" "$TMP/said"
 grep "^sudo nft [ai]" "$TMP/page" >"$TMP/rules"
@@ -187,7 +187,7 @@ back() {
 }
 check "back: all of it" back
 
-# What the test of the packages does
+# Commands that are run by the test of the packages
 is "no other command is on the page" "$(sort -u "$TMP/done" | grep -vxFf - "$TMP/page")" \
 "make deb
 sudo apt install linux-headers-amd64 ./build/deb/linux-ndp-{dkms,tools}_*.deb

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp_fuzz's packets over DCQCN: what is broken, lost, copied, overtaken or made up meets
-# go-back-N.  Ten rounds of each have all happen that the test asks for, several times over;
-# under NDP_FULL=1 as many as over NDP.
+# ndp_fuzz over DCQCN, whose go-back-N meets packets that are corrupted, lost, duplicated,
+# reordered or forged.  In ten rounds of each test, every event that it requires happens several
+# times; NDP_FULL=1 runs as many rounds as over NDP.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp ndp_dcqcn

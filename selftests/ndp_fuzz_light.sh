@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp_fuzz's packets over TCPlight: what is broken, lost, copied, overtaken or made up on a
-# network that was taken for a lossless one.  There are fewer packets than over others, so it
-# takes forty rounds of each until all has happened that the test asks for, several times over;
-# under NDP_FULL=1 as many as over NDP.
+# ndp_fuzz over TCPlight: packets are corrupted, lost, duplicated, reordered or forged on a
+# network that is assumed to be lossless.  There are fewer packets than over other transports, so
+# it takes forty rounds of each test until every event that it requires has happened several
+# times; NDP_FULL=1 runs as many rounds as over NDP.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp ndp_light

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Many senders to one receiver through one trimming port: all arrives, and the
-# counters of hosts and switch tell the same story.
+# Many senders to one receiver through one trimming port: all data arrives, and the
+# counters of hosts and switch agree.
 #
 #	HOST[1] .. HOST[n] ==200 Mb/s== LEAF[0] --50 Mb/s-- HOST[0]
 #
 # The first window of one sender alone overflows the port, even where a slow
-# machine starts them far apart.
+# machine starts the senders far apart.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp

@@ -5,8 +5,8 @@
 #
 #	HOST[0] ---- LEAF[0] ---- HOST[1]
 #
-# Sizes around a packet's, in both directions at once, under impairments at the
-# switch's ports, bit errors on the cables, and small trimming queues.
+# Transfers of sizes around a packet's, in both directions at once, under impairments at
+# the switch's ports, bit errors on the cables, and small trimming queues.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem
@@ -19,9 +19,9 @@ impair() {
 		tc -n "${LEAF[0]}" qdisc replace dev h1 root "$@" || die "cannot impair: $*"
 }
 
-# What both ports have done since, by their qdiscs' counters
+# Sum of a counter of both ports' qdiscs
 ports() { echo $(($(tc_stat "${LEAF[0]}" h0 "$@") + $(tc_stat "${LEAF[0]}" h1 "$@"))); }
-# What the cables have done
+# Sum of a counter of both cables
 cables() {
 	local h
 
@@ -29,7 +29,7 @@ cables() {
 		in_ns "${HOST[h]}" ethtool -S eth0
 	done | awk -v name="$1:" '$1 == name { n += $2 } END { print n }'
 }
-# Packets that the hosts found to be wrong
+# Number of packets that the hosts found to be corrupted
 wrong() { echo $(($(ndp_stat "${HOST[0]}" CrcIn DropChecksum) + \
 		  $(ndp_stat "${HOST[1]}" CrcIn DropChecksum))); }
 
@@ -40,7 +40,7 @@ ENDS=("${HOST[0]}" "${HOST[1]}" "${ADDRESS[1]}")
 
 transfer "clean" "${ENDS[@]}" "${SIZES[@]}"
 for limit in 1 2 8; do
-	# Slower than any machine fills it.
+	# A rate so low that every machine fills the queue.
 	impair ndp limit $limit rate 40mbit
 	transfer "trimming queue of $limit" "${ENDS[@]}" "${SIZES[@]}"
 	check "trimming queue of $limit: it trimmed" \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What IPv6 has of its own: flow labels, aliases and prefixes as paths, refusals by
-# ICMPv6, one listener for both families, addresses of the link, an interface without
+# Features that only IPv6 has: flow labels, aliases and prefixes as paths, refusals by
+# ICMPv6, one listener for both families, link-local addresses, an interface without
 # IPv6.
 #
 #	H0 eth0 ==== eth0 H1
@@ -19,7 +19,7 @@ wire_pair rate=1gbit delay=10us mtu=9000
 near=${ADDRESS[0]} far=${ADDRESS[1]}
 show() { in_ns "$H0" ndp path show | tr '\n' ';'; }
 
-# A firewall that rejects, as it would: ICMPv6 for the first packet.
+# Act as a firewall that rejects: answer the first packet by ICMPv6.
 reject() {
 	in_ns "$H1" timeout 60 python3 -c '
 import socket, sys
@@ -36,11 +36,11 @@ icmp.sendto(bytes([1, 4, 0, 0, 0, 0, 0, 0]) + packet[:1200], (sys.argv[1], 0))' 
 
 background reject "$near" >"$TMP/reject" 2>&1
 wait_for 20 grep -q listening "$TMP/reject" || die "no firewall: $(cat "$TMP/reject")"
-# UDP there, without AF_NDP, drops packets without a checksum and says nothing.
+# UDP in H1, without AF_NDP, silently drops packets without a checksum.
 is "refused by ICMPv6" "$(in_ns "$H0" timeout 60 ndp_xfer connect -s 10 "$far" 5000 2>&1 |
 	sed 's/.*: //;1q')" "Connection refused"
 
-# Paths, by name and on the wire.
+# Paths, as shown and on the wire.
 ip -n "$H1" address add fd00:9::2/128 dev eth0 && ip -n "$H0" route add fd00:9::/64 via "$far" ||
 	die "no alias"
 check "add entropy" in_ns "$H0" ndp path add "$far" entropy 50001
@@ -61,7 +61,7 @@ sent() { ndp_stat "$H0" $ALL_OUT; }
 captured() { tcpdump -nn -r "$TMP/capture" 2>/dev/null | wc -l; }
 all_captured() { [ "$(captured)" -eq $(($(sent) - before)) ]; }
 before=$(sent)
-# Its process must be the one that is killed.
+# Not in_ns: $PID must be tcpdump itself, which is killed.
 background ip netns exec "$H0" tcpdump --immediate-mode -U -nn -i eth0 -Q out -w "$TMP/capture" \
 	udp port $NDP_PORT >"$TMP/tcpdump" 2>&1
 CAPTURE=$PID
@@ -72,7 +72,7 @@ check "every byte" served
 check "all packets are captured" wait_for 20 all_captured
 kill $CAPTURE
 tcpdump -nn -v -r "$TMP/capture" 2>/dev/null | tr -d '\n' | sed 's/IP6 (/\n&/g' >"$TMP/text"
-# What each packet says: source port, destination, flow label.
+# Fields of each packet: source port, destination, flow label.
 label='.*flowlabel 0x\([0-9a-f]*\),'
 ports=' [0-9a-f:]*\.\([0-9]*\) > \([0-9a-f:]*\)\.'$NDP_PORT:
 sed -n "s/$label.*$ports.*/\2 \3 \1/p" "$TMP/text" |
@@ -82,7 +82,7 @@ is "each to its alias, the flow label as the port" "$(tr '\n' ';' <"$TMP/packets
 is "in all packets" "$(grep -c flowlabel "$TMP/text")" "$(captured)"
 check "delete them" in_ns "$H0" ndp path del "$far"
 
-# One listener, both families.
+# One listener for both families.
 ip -n "$H0" address add 10.7.0.1/24 dev eth0 && ip -n "$H1" address add 10.7.0.2/24 dev eth0 ||
 	die "no IPv4"
 serve "$H1" -n 3 5000
@@ -95,7 +95,7 @@ live=$(in_ns "$H0" ndp path live "$far")
 check "a host that no connection goes to is remembered" \
 	grep -q "^$far from .* connections 0 rtt [1-9]" <<<"$live"
 
-# Without an address there is no way.
+# Without an IPv6 address, the destination is unreachable.
 in_ns "$H0" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
 check "IPv6 switched off: an error at once" \
 	grep -Eq "Network is unreachable|Cannot assign|Permission denied" \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Life and death of AF_NDP sockets: processes killed, cables and namespaces
-# deleted under traffic, the module refused and then given up, and nothing left
-# behind.  The kernel log is the judge of what goes wrong silently.
+# Life and death of AF_NDP sockets: processes are killed, cables and namespaces
+# deleted under traffic, the module is kept from being unloaded and then unloaded,
+# and nothing is left behind.  Silent errors show in the kernel log.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem
@@ -12,15 +12,15 @@ tap_plan 28
 # Each struct sock holds the module until it is freed.
 unused() { [ "$(cat /sys/module/ndp/refcnt)" -eq 0 ]; }
 
-# Objects of ndp.ko's slab cache, those that wait to be reused given back
+# Is ndp.ko's slab cache empty, once objects kept for reuse are given back?
 no_objects() {
 	unused || return 1
 	echo 1 >/sys/kernel/slab/NDP/shrink
 	[ "$(awk '{ print $1 }' /sys/kernel/slab/NDP/objects)" -eq 0 ]
 }
 
-# objects_gone NAME SECONDS: in that time; a kernel that has merged the cache with others
-# cannot tell.
+# objects_gone NAME SECONDS: are they within that time?  Skipped where the kernel has merged
+# the cache with others.
 objects_gone() {
 	if [ -L /sys/kernel/slab/NDP ]; then
 		skip "$1" "the slab cache is shared"
@@ -46,7 +46,7 @@ endless() {
 
 moves() { [ "$(ndp_stat "$1" DataIn)" -gt "$2" ]; }
 
-# Kill one, and all that it forked: they share its namespace.
+# slay NS: kill a program and its children, which share its namespace.
 slay() {
 	local p
 
@@ -70,7 +70,7 @@ slay "$H0"
 check "sender killed: the receiver ends" wait_for 20 ended $SERVER
 check "sockets are gone" wait_for 20 quiet "$H0" "$H1"
 
-# Many dying at once, their packets still in a slow queue.
+# Many sockets die at once, with their packets still in a slow queue.
 tc -n "$H0" qdisc replace dev eth0 root netem delay 5s limit 10000 || die "no netem"
 serve "$H1" -n 100 5002
 background in_ns "$H0" ndp_xfer connect -n 20 -j 20 -s 100000000 10.0.0.2 5002 >/dev/null 2>&1
@@ -100,7 +100,7 @@ serve "$H1" 5004
 says "rmmod while a socket listens" 1 "in use" rmmod ndp
 slay "$H1"
 
-# 4. Cable and namespaces that go under traffic.
+# 4. Cable and namespaces that are deleted under traffic.
 endless "$H0" "$H1" 10.0.0.2 5005
 ip -n "$H0" link del eth0 || die "cannot delete the cable"
 sleep 1
@@ -114,7 +114,7 @@ for n in "$A 10.0.0.1" "$B 10.0.0.2"; do
 	ip -n "${n% *}" link set eth0 up
 done
 endless "$A" "$B" 10.0.0.2 5006
-# The sender's goes with its process; the other end loses its cable.
+# The sender's namespace ends with its processes; the other end loses its cable.
 pids=$(ip netns pids "$A")
 ip netns del "$A"
 # shellcheck disable=SC2086
@@ -123,7 +123,7 @@ check "a namespace dies, and its cable" wait_for 20 eval '! ip -n "$B" link show
 slay "$B"
 ip netns del "$B"
 
-# Whoever closes and is not answered gives up after 30 s; then the namespaces go.
+# A closed socket whose peer is silent gives up after 30 s; then the namespaces are freed.
 check "no socket holds the module" wait_for 90 unused
 objects_gone "objects are gone" 20
 check "rmmod" rmmod ndp
@@ -134,7 +134,7 @@ check "its end" served
 check "no socket holds the module" wait_for 20 unused
 check "rmmod with tombstones" rmmod ndp
 
-# Over and over, each time with sockets, tombstones and timers of its own.
+# Over and over, each time with new sockets, tombstones and timers.
 reloads=$((10 / FEWER + 2))
 for ((i = 0; i < reloads; i++)); do
 	modprobe ndp || break
@@ -144,8 +144,8 @@ for ((i = 0; i < reloads; i++)); do
 done
 is "loaded, used and given up, times" $i $reloads
 
-# 5. The module goes while packets arrive.  Where there are many rules a route takes
-# long to find: each packet is answered in the receive path, and stays long in it.
+# 5. The module is unloaded while packets arrive.  With many rules a route lookup takes
+# long: each packet is answered in the receive path, and stays long in it.
 # UDP hands packets to NDP until the end, as there is another tunnel.
 if [ "$(nproc)" -eq 1 ]; then
 	skip "unloaded while packets arrive" "one processor"
@@ -163,7 +163,7 @@ unloads=$((5 / FEWER + 2))
 for ((i = 0; i < unloads; i++)); do
 	modprobe ndp || break
 	in_ns "$C" sysctl -qw net.ndp.rst_rate=0
-	# The first socket of a namespace has it receive.
+	# The first socket of a namespace enables reception.
 	serve "$C" -d -n 1 5009
 	fetch "$C" -d 127.0.0.1 5009 && served || break
 	background in_ns "$C" taskset -c $cpu ndp_forge -n 10000000 -s 127.0.0.1 open \

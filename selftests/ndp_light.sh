@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# TCPlight over a lossless fabric: a leaf with PFC, and containers of a virtual switch.  What is
-# sent is compared whole, and counters of hosts and ports are added up: nothing is dropped, nobody
-# has no room, hardly a packet but DATA.  Then what is promised where packets are lost all the
-# same.  What hangs on time is asked where it is virtual.
+# TCPlight over a lossless fabric: a leaf with PFC, and containers of a virtual switch.  All data
+# is compared, and counters of hosts and ports are added up: nothing is dropped, every receiver has
+# room, and few packets but DATA are sent.  Then its guarantees where packets are lost nevertheless.
+# What depends on timing is checked where time is virtual.
 #
 #	HOST[0..3] ---- LEAF[0]		C1, C2 ---- zs0 ---- C3
 
@@ -29,7 +29,7 @@ since() {
 	echo $(($(counters "$@" | sum_of $names) - $(sum_of $names <"$TMP/mark")))
 }
 
-# Dropped by the leaf's ports and those of the hosts
+# Packets dropped by the ports of the leaf and of the hosts
 dropped() {
 	local h sum=0
 
@@ -40,7 +40,7 @@ dropped() {
 	echo $sum
 }
 
-# Is HOST[1] refused, with those words?
+# Is a connection of HOST[1] refused, with that message?
 refused_for_losses() {
 	! in_ns "${HOST[1]}" ndp_run -t light ndp_xfer connect -p tcp -s 1000 "${ADDRESS[0]}" 5000 \
 		>"$TMP/err" 2>&1 && grep "Protocol not supported" "$TMP/err"
@@ -49,7 +49,7 @@ refused_for_losses() {
 # Pauses that the leaf has sent to HOST[1]
 pauses() { cee_stat "${LEAF[0]}" h1 3 xoff_sent; }
 
-# nothing_lost NAME NS...
+# nothing_lost NAME NS...: two results
 nothing_lost() {
 	is "$1: nothing was lost, and nobody had no room" "$(since "NoRoomIn NackOut" "${@:2}")" 0
 	exact "$1: nothing was sent again" [ "$(since "DataRtx Timeouts" "${@:2}")" = 0 ]
@@ -57,7 +57,7 @@ nothing_lost() {
 
 leaf_spine hosts=4 spines=1 leaves=1 rate=10gbit hostq="$LOSSLESS" switchq="$LOSSLESS"
 
-# --- Where nobody says that the network is lossless
+# --- Networks that nobody has declared lossless
 serve "${HOST[0]}" -n 1 5000
 check "refused: connect() says so" refused_for_losses
 check "the kernel says why" sh -c 'dmesg | grep -q "is not known to be lossless"'
@@ -70,13 +70,13 @@ mark "${HOST[0]}"
 check "ndp_run --transport light" in_ns "${HOST[1]}" ndp_run --transport light ndp_xfer connect \
 	-p tcp -s 100000 "${ADDRESS[0]}" 5000
 check "every byte" served
-# A listener's sockets have what the initiator named.
+# A listener's sockets have the transport that the initiator chose.
 is "by TCPlight: no ACK for each of its packets" \
 	"$([ "$(since AckOut "${HOST[0]}")" -lt 20 ] && echo few)" few
 says "a transport that is not there" 0 "transport nosuch: No such file" in_ns "${HOST[1]}" \
 	ndp_run -t nosuch sh -c 'exec python3 -SEc "import socket; socket.socket()"'
 
-# --- All of the bytes
+# --- All bytes arrive
 mark "${HOST[@]}"
 matrix 20000000 0-\>1 1-\>2 2-\>3 3-\>0
 check "four flows: every byte" bench whole --verify -f "$TMP/matrix"
@@ -89,7 +89,7 @@ bench rate -f "$TMP/matrix" -t 20 -w 5
 say "Gb/s $(flows_of rate "[round(x['gbps'], 2) for x in f]")"
 exact "each has its link" flows_true rate "min(x['gbps'] for x in f) > 9.2"
 
-# --- Three into one: the fabric pauses them, and nobody asks for the end of that
+# --- Three into one: the fabric pauses the senders, and none of them times out
 mark "${HOST[@]}"
 matrix 10000000 1-\>0 2-\>0 3-\>0
 check "3:1: every byte" bench incast --verify -f "$TMP/matrix"
@@ -97,7 +97,7 @@ nothing_lost "3:1" "${HOST[@]}"
 is "3:1: nothing was dropped by any port" "$(dropped)" 0
 check "3:1: senders were paused" [ "$(pauses)" -gt 0 ]
 
-# --- Losses all the same.  Bit errors: one packet of some 800.
+# --- Losses nevertheless.  Bit errors: one packet in some 800.
 ip -n "${LEAF[0]}" link set h0 type netwire ber 1e-7
 mark "${HOST[@]}"
 matrix 20000000 1-\>0
@@ -108,7 +108,7 @@ say "found lost $(since LostByOrder "${HOST[1]}"), sent again $(since DataRtx "$
 check "bit errors: some were lost and sent again" [ "$(since DataRtx "${HOST[1]}")" -gt 0 ]
 exact "and hardly a packet came twice" [ "$(since DupIn "${HOST[0]}")" -lt 20 ]
 
-# What tells of room is lost, and all that is asked: a while later it is asked again.
+# Window updates and answers to probes are lost for a while: the sender probes again later.
 for type in $PULL $ACK; do
 	mark "${HOST[@]}"
 	flow_serve "${HOST[1]}"
@@ -121,7 +121,7 @@ for type in $PULL $ACK; do
 	in_ns "${HOST[0]}" sysctl -qw net.ndp.transport=ndp
 done
 
-# Ports that drop, where the operator was wrong
+# Ports that drop, where the operator was wrong to declare the network lossless
 tc -n "${LEAF[0]}" qdisc replace dev h0 root pfifo limit 30
 mark "${HOST[@]}"
 matrix 3000000 1-\>0 2-\>0 3-\>0
@@ -130,8 +130,8 @@ say "sent again $(since DataRtx "${HOST[@]}"), timeouts $(since Timeouts "${HOST
 check "and they did drop" [ "$(tc_stat "${LEAF[0]}" h0 drops)" -gt 0 ]
 check "all connections end" wait_for 60 quiet "${HOST[@]}"
 
-# --- Containers of a virtual switch need nobody's word.  C3 has a process that stalls, which takes
-# 64 KB each half a second, and one that runs.
+# --- Containers of a virtual switch need no declaration.  C3 has a process that is stalled, reading
+# 64 KB each half second, and one that reads on.
 ns_add S C1 C2 C3
 ip -n "$S" link add zs0 type zswitch fabric on
 ip -n "$S" link set zs0 up

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# AF_NDP within a host: what goes by the loopback device has no CRC, but UDP's checksum,
-# which is made only if the packet is sent on by another device.
+# AF_NDP within a host: packets over the loopback device have no CRC, but UDP's checksum,
+# which is computed only if the packet is sent on by another device.
 #
 #	H0 (lo) ---- H1
 #
-# Every byte arrives through a port that trims, one that corrupts, and where tc sends the
-# packets on to another host, whether that one's checksum is made or not.
+# Every byte arrives through a port that trims, one that corrupts, and where tc redirects
+# the packets to another host, with that device's checksum offload on or off.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_ndp sch_netem
@@ -17,8 +17,8 @@ SIZES=(0 1 1423 1424 1425 65536 1000000)
 
 sent_by_wire() { in_ns "$H0" cat /sys/class/net/eth0/statistics/tx_packets; }
 
-# How many packets with payload there are in a capture, and how many of these have no CRC but a
-# UDP checksum
+# The number of packets with payload in a capture, and of those among them without a CRC but
+# with a UDP checksum
 captured() {
 	python3 -SE - "$1" "$FAMILY" <<'END'
 import struct, sys
@@ -61,7 +61,7 @@ transfer "corruption" "$H0" "$H0" "${ADDRESS[0]}" "${SIZES[@]}"
 check "UDP found packets to be wrong" [ "$(ip_stat "$H0" Udp InCsumErrors)" -gt "$before" ]
 tc -n "$H0" qdisc del dev lo root
 
-# The far address seems to be one of this host's.
+# Make the far address look like one of this host's.
 ip -n "$H1" address add "$FAR/$((FAMILY == 4 ? 32 : 128))" dev lo
 in_ns "$H0" sh -c "echo 1 >/proc/sys/net/ipv4/conf/all/accept_local"
 ip -n "$H0" route add local "$FAR" dev lo src "${ADDRESS[0]}" table local || die "no route"

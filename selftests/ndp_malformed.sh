@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets that no honest peer sends: each is counted under the name of what is
-# wrong with it, and a connection that runs meanwhile does not notice.
+# Packets that no honest peer sends: each is counted under the name of its defect, and a
+# connection that runs meanwhile is not affected.
 #
 #	H0 eth0 ==== eth0 H1
 . "$(dirname "$0")/lib_ndp.sh"
@@ -15,14 +15,14 @@ OPEN=5000 CLOSED=5999
 
 drops() { in_ns "$1" awk '$1 ~ /^Drop/ { print $1 "=" $2 }' /proc/net/ndp_stat; }
 
-# What drops counted in $1 since $TMP/before was written, by name.
+# Drops counted in $1 since $TMP/before was written, by name.
 changed() {
 	drops "$1" | diff "$TMP/before" - | awk -F'[ =]' '
 		$1 == "<" { old[$2] = $3 }
 		$1 == ">" { printf "%s%s=%d", sep, $2, $3 - old[$2]; sep = " " }'
 }
 
-# forged NAME WANTED FROM TO ARGS...: forge in FROM what arrives in TO; exactly
+# forged NAME WANTED FROM TO ARGS...: send forged packets from FROM to TO; exactly
 # the WANTED drops are counted there, as many as packets were sent
 forged() {
 	local name=$1 wanted=$2 from=$3 to=$4 n got
@@ -39,7 +39,7 @@ all_counted() {
 	[ "$(changed "$1" | tr ' ' '\n' | awk -F= '{ n += $2 } END { print n + 0 }')" -eq "$2" ]
 }
 
-# Id, initiator's port and first PSN of the connection, from its first packets.
+# Options of ndp_forge: id, initiator's port and first PSN of the connection, from its first packet.
 spy() {
 	tcpdump -r "$TMP/first.pcap" -n -x 2>/dev/null | python3 -SE -c '
 import sys
@@ -112,8 +112,8 @@ forged "an opening of each other transport" "DropNoConn=128 DropTransport=127" "
 	transport 10.0.0.2 $OPEN
 
 touch "$TMP/over"
-# One packet that opens, a hundred times: one connection.  The listener waits for others
-# to its end.
+# The same opening a hundred times: one connection.  The listener counts others that arrive
+# before its end.
 in_ns "$H1" timeout 60 ndp_xfer listen -d -n 1 5001 >"$TMP/replayed" 2>&1 &
 replayed=$!
 wait_for 20 grep -q listening "$TMP/replayed" || die "no listener"
@@ -121,7 +121,7 @@ opens=$(ndp_stat "$H1" PassiveOpens) sockets=$(ndp_stat "$H1" SockInUse)
 in_ns "$H0" ndp_forge -n 100 open 10.0.0.2 5001 >/dev/null
 over() { [ "$(ndp_stat "$H1" PassiveOpens)" -gt "$opens" ] &&
 	[ "$(ndp_stat "$H1" SockInUse)" -le "$sockets" ]; }
-# Its tombstone need not live for longer than a slow machine takes.
+# The tombstone may expire before a slow machine has sent these.
 hits() { ndp_stat "$H1" TombstoneHits; }
 known_later() {
 	local n

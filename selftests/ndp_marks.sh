@@ -9,7 +9,7 @@ require_module ndp 8021q mpls_router mpls_iptunnel
 tap_plan 14
 DOC=$(dirname "$0")/../Documentation/paths.md
 
-# run NS SECTION START: the block of commands behind the line that contains START
+# run NS SECTION START: run the block of commands behind the line that contains START
 run() {
 	awk -v section="## $2" -v start="$3" '
 		/^## / { in_section = $0 == section; at = 0 }
@@ -20,7 +20,7 @@ run() {
 	in_ns "$1" bash -e "$TMP/commands" >"$TMP/run" 2>&1 || die "$2: $3: $(cat "$TMP/run")"
 }
 packets() { in_ns "$1" cat "/sys/class/net/$2/statistics/${3}_packets"; }
-# over NAME FAR NS1 DEV1 NS2 DEV2: 3 MB, whose packets arrive by both devices
+# over NAME FAR NS1 DEV1 NS2 DEV2: a transfer of 3 MB, whose packets arrive by both devices
 over() {
 	local one two
 
@@ -31,8 +31,8 @@ over() {
 	check "$1: every byte" served
 	one=$(($(packets "$3" "$4" rx) - one)) two=$(($(packets "$5" "$6" rx) - two))
 	say "$1: $one packets by the one way, $two by the other"
-	# Equal parts would be too much to ask of slow machines: there, what comes late is
-	# taken for lost, and its path left out for a while.
+	# Equal parts would be too much to ask of slow machines: there, late packets are
+	# declared lost, and their path is left out for a while.
 	check "$1: many" [ $((one + two)) -gt 300 ]
 	check "$1: both ways" [ $((one < two ? one : two)) -gt 20 ]
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp monitor tells what happened: each connection's begin and end, by its ends; timeouts, as many
-# as are counted; paths that are left out and come back, as ndp path live has them; floods of
-# openings; and how many events it could not tell.
+# ndp monitor reports events: begin and end of each connection, with its addresses; timeouts, as
+# many as are counted; paths that are left out and come back, as ndp path live shows them; floods
+# of openings; and how many events it could not report.
 #
 #	H0 ======== H1, then HOST[0] == LEAF[0] == SPINE[0..1] == LEAF[1] == HOST[1]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -12,20 +12,20 @@ require_module ndp sch_ndp netwire
 require_program python3 setpriv
 tap_plan 54
 
-# watch NAME NS [OPTION...] [-- EVENT...]: what is monitored goes to $TMP/NAME, its process to $PID
+# watch NAME NS ARGUMENT...: run ndp ARGUMENT... in NS; its output in $TMP/NAME, its process in $PID
 watch() {
 	background ip netns exec "$2" "${AS[@]}" ndp "${@:3}" >"$TMP/$1" 2>"$TMP/$1.err"
 }
 AS=()
 
-# Has it begun to listen?  A connection that nobody listens for is an event.
+# Has the monitor begun to listen?  A refused connection is an event.
 begins() {
 	in_ns "$H0" ndp_cat 10.0.0.2 9 </dev/null 2>/dev/null
 	[ -s "$TMP/$1" ]
 }
 watching() { wait_for 30 begins "$1" || die "ndp monitor says nothing: $(cat "$TMP/$1.err")"; }
 
-# of NAME EXPRESSION: of the list "e" of what was monitored as JSON
+# of NAME EXPRESSION: evaluate it; e is the list of events in $TMP/NAME, in JSON
 of() {
 	python3 -SE -c '
 import collections, json, sys
@@ -35,7 +35,7 @@ def are(name, **fields):
             all(x.get(k) == v for k, v in fields.items())]
 print(eval(sys.argv[2]))' "$TMP/$1" "$2"
 }
-# says_all NAME EXPRESSION: until it is true
+# says_all NAME EXPRESSION: is it true of the events so far?
 says_all() { [ "$(of "$1" "$2")" = True ]; }
 
 wire_pair rate=1gbit mtu=9000
@@ -55,7 +55,7 @@ AS=()
 for name in h0 text closes nobody; do
 	watching $name
 done
-# The peer of whom nobody there would hear else
+# Nothing else has happened in H1 by which its monitor could be seen to listen.
 serve "$H1" -n 1 5001
 fetch "$H0" -s 100 10.0.0.2 5001 && served || die "no transfer"
 check "H1's events" wait_for 20 says_all h1 'len(are("close")) == 1'
@@ -65,7 +65,7 @@ serve "$H1" -n 1 5000
 check "a transfer" fetch "$H0" -s 1000000 10.0.0.2 5000
 check "its end" served
 check "both have ended" wait_for 20 quiet "$H0" "$H1"
-# Time does not go on before all has been read.
+# Virtual time does not advance before all events have been read.
 sleep 1
 mine='pport=5000, peer="10.0.0.2", local="10.0.0.1", role="initiator"'
 theirs='lport=5000, peer="10.0.0.1", local="10.0.0.2", role="acceptor"'
@@ -88,13 +88,13 @@ is "a user hears of it as well" \
 	"$(of nobody "len(are('open', $mine)) + len(are('close', $mine))")" 2
 is "of no secret" "$(of nobody 'sum("conn_id" in x or "uid" in x or "mark" in x for x in e)')" 0
 
-# Refused
+# A refused connection
 refuse "nobody listens" in_ns "$H0" ndp_cat 10.0.0.2 5009 </dev/null
 is "it was opened" "$(of h0 'len(are("open", pport=5009))')" 1
 is "and aborted" \
 	"$(of h0 'len(are("close", pport=5009, aborted=True, error="Connection refused"))')" 1
 
-# Timeouts: the wire swallows all for a while.
+# Timeouts: the wire drops everything for a while.
 before=$(ndp_stat "$H0" Timeouts)
 flow_serve "$H1"
 flow_begin "$H0" 10.0.0.2
@@ -107,7 +107,7 @@ check "as many as are counted" wait_for 20 says_all h0 \
 	"sum(x['packets'] for x in are('timeout', pport=$FLOW_PORT)) == \
 		$(($(ndp_stat "$H0" Timeouts) - before))"
 
-# A flood: more open than the backlog has room for, and nobody accepts.
+# A flood: more openings than the backlog has room for, and no accept().
 cat >"$TMP/flood.py" <<'END'
 import ctypes, signal, socket, struct, sys
 def name(address, port):
@@ -130,7 +130,7 @@ for i in range(1 if what == "listen" else count):
         s.send(b"flood")
         sockets.append(s)
     else:
-        # At once, and without a packet.
+        # Abort at once, before any packet is sent.
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         s.close()
 if what != "close":
@@ -151,9 +151,9 @@ check "how many" says_all h1 'len(are("flood")) < 8'
 kill $sender $listener
 wait $sender $listener 2>/dev/null
 
-# More than may be told: what is not is counted, and the next one that is says so.
+# More events than can be reported: the others are counted, and the next that is reported says so.
 lost() { of "$1" 'sum(x["events"] for x in are("lost"))'; }
-# One who does not look meanwhile.  Where it may have 4 MB, as of 6.18, all of it would fit.
+# A monitor that is stopped meanwhile.  With a buffer of 4 MB, as of Linux 6.18, all would fit.
 sysctl -qw net.core.rmem_max=212992
 AS=(setpriv --reuid 65534 --clear-groups --bounding-set -all)
 watch late "$H0" -j monitor
@@ -161,7 +161,7 @@ late=$PID
 AS=()
 watching late
 kill -STOP $late
-# The last of what was before: events are told in their order.
+# The last of the earlier events: events are reported in order.
 wait_for 20 quiet "$H0" || die "the flood does not end"
 in_ns "$H0" ndp_cat 10.0.0.2 5010 </dev/null 2>/dev/null
 check "all told so far" wait_for 20 says_all h0 'len(are("close", pport=5010)) == 1'
@@ -183,7 +183,7 @@ check "who was late hears that there were more" wait_for 20 says_all late \
 check "it goes on" kill $late
 kill $monitor
 
-# Paths: one of two spines swallows what it is sent, then it does not.
+# Paths: one of two spines drops everything for a while.
 ns_del_all
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
 for ((i = 0; i < 8; i++)); do
@@ -216,7 +216,7 @@ is "out for some time" "$(of paths "all(x['out_us'] > 0 for x in are('path-out')
 is "for losses" "$(of paths "all(x['for'] == 'losses' for x in are('path-out', of='data'))")" True
 say "$(tail -n 3 "$TMP/paths")"
 
-# With the module the group of listeners goes.
+# Unloading the module deletes the multicast group of its listeners.
 watch gone "${HOST[0]}" monitor
 wait_for 20 grep -q '^ *[0-9a-f]* 16 *[0-9]' "/proc/$PID/net/netlink" || die "no listener"
 ns_del_all

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# MP-RDMA over four paths between two leaves: marks, disorder within bounds, paths that lose,
-# fail or are slow.  What is sent is compared whole, and counters of hosts and ports are added
-# up.  What hangs on time is asked where it is virtual; rates are ndp_mprdma_figures.sh's.
+# MP-RDMA over four paths between two leaves: ECN marks, bounded reordering, paths that lose,
+# fail or are slow.  All data is compared, and counters of hosts and ports are added up.
+# What depends on timing is checked where time is virtual; rates are ndp_mprdma_figures.sh's.
 
 . "$(dirname "$0")/lib_mprdma.sh"
 
 tap_plan 31
 
-# Marks that all ports have set since they were made
+# Packets that all ports have marked since they were created
 marked() {
 	local ns sum=0
 
@@ -21,7 +21,7 @@ print(sum(q["prio3"].get("marked", 0) for q in json.load(sys.stdin) if q["kind"]
 	echo $sum
 }
 
-# QDISC OPTIONS...: at all ports of the switches
+# on_ports QDISC OPTIONS...: at all ports of the switches
 on_ports() {
 	local ns dev
 
@@ -32,15 +32,15 @@ on_ports() {
 	done
 }
 
-# Numbers that no kernel would take
+# Values that the kernel must refuse
 refuse "delta of 0" parameter delta 0
 refuse "slots beyond the window" parameter slots 4097
 refuse "a probability above 1" parameter probe 1001
 
 four_paths
 
-# All of the bytes, and all of the marks: two go to one host.  What two ports have marked, one
-# behind the other, arrives as one.
+# All bytes and all marks arrive, with two flows to one host.  A packet that two ports have
+# marked, one after the other, arrives as one mark.
 matrix 3000000 0-\>4 1-\>4 2-\>6 3-\>7
 check "four flows over four paths: every byte" bench whole --verify --acked -f "$TMP/matrix"
 arrived=$(ndp_total MarkedIn "${HOST[@]}")
@@ -53,12 +53,12 @@ exact "nothing was lost, and nothing sent again" flows_true whole \
 	"all(x['retrans'] == x['timeouts'] == x['early'] == 0 for x in f)"
 exact "disorder is below delta" flows_true whole "0 < max(x['ooo'] for x in f) < 32"
 
-# NDP's own are not ECN-capable, and its answers tell of no marks.
+# NDP's own packets are not ECN-capable, and its answers report no marks.
 before=$(ndp_total MarkedIn "${HOST[@]}")
 bench plain -p ndp -f "$TMP/matrix"
 is "NDP's DATA is not marked" "$(ndp_total MarkedIn "${HOST[@]}")" "$before"
 
-# A third of the receiver's slots
+# A quarter of the receiver's slots
 parameter slots 16
 parameter delta 8
 matrix 3000000 "${ACROSS[@]}"
@@ -67,14 +67,14 @@ check "16 slots: nothing further ahead was taken" flows_true slots "max(x['ooo']
 parameter slots 64
 parameter delta 32
 
-# One of four paths at a fortieth
+# One of four paths at a fortieth of the rate
 on_paths rate 10gbit
 ip -n "${LEAF[0]}" link set u3 type netwire rate 250mbit
 matrix 2000000 "${ACROSS[@]}"
 check "a path at a fortieth: every byte" bench degraded --verify -f "$TMP/matrix"
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 
-# Three of four paths lose
+# Three of four paths lose packets
 matrix 4000000 0-\>4
 for ber in 4.1e-7 8.6e-6; do
 	on_paths ber $ber
@@ -82,9 +82,9 @@ for ber in 4.1e-7 8.6e-6; do
 done
 on_paths ber 0
 
-# Three of four paths fail in the middle of a flow, one after another: what a leaf sends along
-# them is lost.  Of 32 source ports some eight are left; in one flow of a thousand a first
-# window of 14 packets and ten more take none of these, and time out: 24, and ten of a restart.
+# Three of four paths fail in the middle of a flow, one after another: packets that a leaf sends
+# along them are lost.  Of 32 source ports some eight are left; in one flow of a thousand, all of
+# a first window of 14 packets and ten more miss these, and time out: 24, and ten of a restart.
 matrix 8000000 "${ACROSS[@]}"
 bench failing --verify -f "$TMP/matrix" &
 for s in 0 1 2; do
@@ -94,7 +94,7 @@ done
 check "three paths fail under way: every byte" wait $!
 say "timeouts, sent again $(flows_of failing "[(x['timeouts'], x['retrans']) for x in f]")"
 exact "and hardly a timeout" flows_true failing "sum(x['timeouts'] for x in f) <= 34"
-# A flow that begins now has to find the fourth.
+# A flow that begins now has to find the fourth path.
 check "three paths that have failed: every byte" bench failed --verify -f "$TMP/matrix"
 say "timeouts, sent again $(flows_of failed "[(x['timeouts'], x['retrans']) for x in f]")"
 exact "and hardly a timeout" flows_true failed "sum(x['timeouts'] for x in f) <= 34"
@@ -103,8 +103,8 @@ for s in 0 1 2; do
 	tc -n "${LEAF[0]}" qdisc replace dev "u$s" root $MARKS
 done
 
-# All paths are dead for 400 us, less than a timeout: one packet after the other asks for a way,
-# and what was in flight does not wait for its timeout.
+# All paths are dead for 400 us, less than a timeout: one packet after the other probes for a path,
+# and packets that were in flight do not wait for their timeout.
 matrix 0 "${ACROSS[@]}"
 bench dead -f "$TMP/matrix" -t 20 -w 1 &
 sleep 0.01
@@ -121,8 +121,8 @@ say "timeouts $(flows_of dead "[x['timeouts'] for x in f]")," \
 	"again $(flows_of dead "[x['retrans'] for x in f]")"
 exact "and no timeout" flows_true dead "sum(x['timeouts'] for x in f) == 0"
 
-# Both ways lose: half of the answers by these paths as well, and a path is whole if both of
-# its ways are, some two of 32.
+# Three paths lose in both directions, even half of the short answers; of 32 paths some two work
+# in both directions.
 matrix 4000000 "${ACROSS[@]}"
 for s in 0 1 2; do
 	ip -n "${LEAF[0]}" link set "u$s" type netwire ber 1e-3
@@ -131,7 +131,7 @@ check "three paths whose answers are lost too: every byte" bench deaf --verify -
 say "timeouts, sent again $(flows_of deaf "[(x['timeouts'], x['retrans']) for x in f]")"
 on_paths ber 0
 
-# Where nobody marks and ports drop
+# Ports that drop, and do not mark
 on_ports pfifo limit 30
 matrix 3000000 "${ACROSS[@]}"
 check "ports that drop: every byte" bench drops --verify -f "$TMP/matrix"
@@ -141,7 +141,7 @@ say "timeouts, sent again $(flows_of drops "[(x['timeouts'], x['retrans']) for x
 check "and no more than twice as many packets" flows_true drops \
 	"sum(x['retrans'] for x in f) < 7 * 1000000 / 1400"
 
-# sch_ndp trims it, and marks.  Where time is real ports are slower than what a slow machine
+# sch_ndp trims, and marks.  Where time is real, ports are slower than what a slow machine
 # sends.
 slow=()
 virtual_time || slow=(rate 10mbit)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Rates of MP-RDMA in virtual time: its share of each link, paths that are slow or lose, and
-# the queue, the fairness and the marks that the theory of the paper's section 3.2.1 has.
+# the queue, the fairness and the marks that the theory of the paper's section 3.2.1 predicts.
 
 . "$(dirname "$0")/lib_mprdma.sh"
 
@@ -16,8 +16,8 @@ say "$(flows_of fair "[round(x['gbps'], 2) for x in f]")"
 exact "each has 95 % of its link, of the payload's share" \
 	flows_true fair "min(x['gbps'] for x in f) > 8.86"
 
-# A lone flow whose paths are each a quarter of its link fills them all: a path whose queue is
-# the longest, by less than a port's marks allow, is slow and no more than that.
+# A lone flow fills all its paths, of a quarter of its link's rate each: the path with the longest
+# queue, if shorter than a port's marks allow, is slow, but its packets are not declared lost.
 for s in 0 1 2 3; do
 	ip -n "${LEAF[0]}" link set "u$s" type netwire rate 2500mbit
 	ip -n "${SPINE[s]}" link set d1 type netwire rate 2500mbit
@@ -33,7 +33,7 @@ on_paths rate 10gbit
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 ip -n "${SPINE[3]}" link set d1 type netwire rate 10gbit
 
-# One of four paths at a fortieth: its share of the load must go to others.
+# One of four paths at a fortieth of the rate: its share of the load must go to others.
 ip -n "${LEAF[0]}" link set u3 type netwire rate 250mbit
 matrix 0 "${ACROSS[@]}"
 parameter slots 4096
@@ -48,7 +48,7 @@ exact "a path at a fortieth: 95 % of what is left" \
 	flows_true degraded "sum(x['gbps'] for x in f) > 0.95 * (30.25 * 0.9336)"
 ip -n "${LEAF[0]}" link set u3 type netwire rate 10gbit
 
-# Three of four paths lose: the flow goes by the fourth.
+# Three of four paths lose packets: the flow takes the fourth.
 matrix 0 0-\>4
 for ber in 4.1e-7 8.6e-6; do
 	on_paths ber $ber
@@ -60,8 +60,8 @@ for ber in 4.1e-7 8.6e-6; do
 done
 ns_del_all
 
-# A single bottleneck (section 3.2.1): by its equations 1 to 3 eight flows of 10 Gb/s into one
-# have a window of 2 (1 - F) / F, and what of their windows is not on the wire waits:
+# A single bottleneck (section 3.2.1): by its equations 1 to 3, eight flows into one 10 Gb/s port
+# have a window of 2 (1 - F) / F, and the part of their windows that is not on the wire is queued:
 # q = N W - C d.  With RED (20, 200, 0.8), d = 100 us and packets of 1514 bytes q is 45.
 HOSTS_Q="cee dscp 0-63:3 cable 25us"
 leaf_spine hosts=9 spines=1 leaves=1 rate=10gbit delay=24300ns hostq="$HOSTS_Q" \
@@ -76,7 +76,7 @@ queue() {
 		tc_stat "${LEAF[0]}" h0 qlen
 	done | awk '{ sum += $1 } END { print sum / NR }'
 }
-# In 25 ms the index of fairness is 0.991 to 0.998 by chance, in 65 ms more than 0.997.
+# Within 25 ms the fairness index is 0.991 to 0.998 by chance, within 65 ms more than 0.997.
 bench fixpoint -f "$TMP/matrix" -t 80 -w 15 &
 sleep 0.02
 q=$(queue)
@@ -90,8 +90,8 @@ exact "shared fairly" flows_true fixpoint \
 check "all connections end" wait_for 20 quiet "${HOST[@]}"
 ns_del_all
 
-# Paths of 20, 40, 60 and 80 Gb/s whose ports mark by curves of their own are used so that all
-# mark the same share (section 3.2.1 and figure 5).  The queue of the slowest is the longest in
+# Paths of 20, 40, 60 and 80 Gb/s whose ports mark by different curves are used so that all
+# mark the same share (section 3.2.1 and figure 5).  The slowest path has the longest queue in
 # time: with the usual delta its packets would be late, and it would be used less than that.
 parameter slots 1024
 parameter delta 512
@@ -106,7 +106,7 @@ for s in 0 1 2 3; do
 		prio 3 ecn red min 30280 max 302800 probability "0.$((2 * s + 2))" || die "no RED"
 done
 matrix 0 {0-\>10,1-\>11,2-\>12,3-\>13,4-\>14,5-\>15,6-\>16,7-\>17,8-\>18,9-\>19}
-# Packets that left by each path, and how many of them marked
+# Packets that left by each path, and how many of them were marked
 passed() {
 	local s
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Path MTU: a smaller one in mid-path or at one's own interface, told by ICMP or not at
-# all.  Outcome of all: it goes on, and every byte arrives.
+# Path MTU: a smaller one in mid-path or at the sender's interface, reported by ICMP or not
+# at all.  In all cases the flow goes on, and every byte arrives.
 #
 #	HOST[0] ==== LEAF[0] ==== SPINE[0] ==== LEAF[1] ==== HOST[1]
 #	      9000         9000, or less                9000
@@ -34,7 +34,7 @@ holes() { ndp_stat "${HOST[0]}" MtuHole; }
 more_holes() { [ "$(holes)" -gt "$1" ]; }
 sent() { ndp_stat "${HOST[0]}" "$1"; }
 sent_beyond() { [ "$(sent DataOut)" -ge "$1" ]; }
-# Are the packets that leave now as large as fits an MTU, but for those that end a write?
+# Are the packets that leave now as large as the MTU allows, but for those that end a write?
 fit() {
 	local most=$(($1 - ip_len - 8 - 36)) packets bytes
 
@@ -48,7 +48,7 @@ begin() {
 	flow_begin "${HOST[0]}" "${ADDRESS[1]}"
 	check "$1: packets go" wait_for 20 flow_runs
 }
-# cut NAME MTU: soon, and the flow ends well
+# cut NAME MTU: packets soon fit this MTU, and the flow ends well
 cut() {
 	check "$1: packets for an MTU of $2" wait_for 20 fit "$2"
 	check "$1: every byte" flow_end
@@ -81,7 +81,7 @@ for end in "${LEAF[0]} h0" "${HOST[0]} eth0"; do
 	# shellcheck disable=SC2086
 	ip -n ${end% *} link set ${end#* } mtu 9000 || die "no MTU of $end"
 done
-# What comes late looks like one.
+# A packet that is late looks like a black hole.
 exact "no black hole was suspected" [ "$(holes)" -eq 0 ]
 
 forget
@@ -99,7 +99,7 @@ before=$(holes)
 middle 1500
 check "a black hole in mid-flow: it is noticed" wait_for 20 more_holes "$before"
 middle 9000
-# After a second, twice that, four times ...
+# Larger packets are tried after one second, two, four ...
 cut "gone again" 9000
 mended
 is "nobody was given up" "$(ndp_stat "${HOST[0]}" GivenUp)" 0

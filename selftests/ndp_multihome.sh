@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A host with two NICs that a sender sprays over: each connection keeps the pull queue of
-# one NIC, and moves when its DATA comes in by the other alone.
+# one NIC, and moves when its DATA arrives by the other NIC alone.
 #
 #	H0 eth0 ======== eth0 H1
 #	H0 eth1 ======== eth1 H1	by an alias address of H1
@@ -20,7 +20,7 @@ for i in 0 1; do
 		ip -n "$H1" address add 10.0.$i.2/24 dev eth$i &&
 		ip -n "$H1" link set eth$i up || die "no eth$i"
 done
-# The cable that swallows everything would swallow ARP too, and the answers' way with it.
+# The cable that drops everything would drop ARP too, and the answers would have no way.
 mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
 for i in 0 1; do
 	ip -n "$H0" neighbour replace 10.0.$i.2 lladdr "$(mac "$H1" eth$i)" dev eth$i &&
@@ -29,7 +29,7 @@ for i in 0 1; do
 done
 in_ns "$H0" ndp path add 10.0.0.2 || die "no path"
 in_ns "$H0" ndp path add 10.0.0.2 via 10.0.1.2 || die "no path"
-# A port drops what it is given before the kernel has begun its queue, behind the carrier.
+# A port drops packets until the kernel has started its queue, some time after the carrier.
 check "a ping by either cable" wait_for 20 in_ns "$H0" ping -c 1 -W 1 10.0.0.2
 check "the other" wait_for 20 in_ns "$H0" ping -c 1 -W 1 10.0.1.2
 
@@ -43,7 +43,7 @@ for i in 0 1; do
 done
 is "pull queue kept" "$(ndp_stat "$H1" PullqMoved)" 0
 
-# What one cable swallows the other carries.
+# Packets that one cable drops are carried by the other.
 flow_serve "$H1"
 flow_begin "$H0" 10.0.0.2
 wait_for 20 flow_runs || die "no flow"

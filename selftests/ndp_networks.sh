@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# AF_NDP over devices of all kinds, and what happens in mid-flow.  Each has its outcome
-# in its name: every byte arrives, or the application is told an error in time.
+# AF_NDP over devices of all kinds, and changes in mid-flow.  The outcome of each is in its
+# name: every byte arrives, or the application gets an error in time.
 #
 #	H0 eth0 ======== eth0 H1
 #	   eth1 ======== eth1
@@ -11,7 +11,7 @@
 require_module ndp sch_ingress act_gact cls_u32
 tap_plan 42
 
-# cable DEV [MTU]: between H0 and H1, up
+# cable DEV [MTU]: a cable between H0 and H1, up
 cable() {
 	ip link add "$1" netns "$H0" mtu "${2:-9000}" type netwire rate 1gbit delay 10us \
 		peer name "$1" netns "$H1" mtu "${2:-9000}" || die "no cable $1"
@@ -25,14 +25,14 @@ new_address() {
 	# shellcheck disable=SC2046
 	ip -n "$1" address add "$2" dev "$3" $(lib_at_once)
 }
-# address DEV NET: 10.NET.0.1 and .2, or of IPv6
+# address DEV NET: 10.NET.0.1 and .2, or the same in IPv6
 address() {
 	new_address "$H0" "$(lib_net "$2" 0 1)/$NET_LEN" "$1" &&
 		new_address "$H1" "$(lib_net "$2" 0 2)/$NET_LEN" "$1" ||
 		die "no addresses for $1"
 }
 far() { lib_net "$1" 0 2; }
-# over NAME ADDRESS: 1 MB there and back
+# over NAME ADDRESS: a transfer of 1 MB in each direction
 over() {
 	PORT=$((${PORT:-5000} + 1))
 	serve "$H1" -n 1 $PORT
@@ -52,7 +52,7 @@ goes_on() {
 	check "$NAME: it goes on" wait_for 20 flow_runs
 	check "$NAME: every byte" flow_end
 }
-# interrupted NAME ADDRESS NS OFF ON: words for ip, undone when nothing gets through
+# interrupted NAME ADDRESS NS OFF ON: run ip OFF, and ip ON when no packet gets through
 interrupted() {
 	NAME=$1
 	begin "$2"
@@ -63,13 +63,13 @@ interrupted() {
 	ip -n "$3" $5
 	goes_on
 }
-# The error that the client must be told.
+# is_told ERROR: the client fails with this error
 is_told() {
 	touch "$TMP/end"
 	wait $FLOW
 	is "$NAME: the sender is told" \
 		"$(sed -n 's/^ndp_xfer: [a-z]*: //p' "$TMP"/connect.* | tail -n 1)" "$1"
-	# The other side has not heard of it.
+	# The server has not been notified.
 	ip netns pids "$H1" | xargs -r kill
 	wait $SERVER
 	rm -f "$TMP"/connect.*
@@ -77,7 +77,7 @@ is_told() {
 
 ns_add H0 H1 B
 lib_sysctl "$H0" "$H1" "$B"
-# Who was not told, and is killed, waits no longer than that for the other's end.
+# A killed server that was not notified waits no longer than this for the peer's FIN.
 in_ns "$H1" sysctl -qw net.ipv4.tcp_fin_timeout=5
 
 # Devices on top of a cable, and others.
@@ -109,7 +109,7 @@ new_address "$H1" "$(lib_net 7 0 2)" lo &&
 	ip -n "$H0" route add "$(lib_net 7 0 2)" via "$(far 1)" || die "no alias"
 over "an alias of the loopback" "$(lib_net 7 0 2)"
 
-# A bridge between them.
+# A bridge between the hosts.
 for h in 0 1; do
 	ns=H$h
 	ip link add br0 netns "${!ns}" type netwire rate 1gbit delay 10us \
@@ -123,7 +123,7 @@ done
 address br0 8
 over "a bridge" "$(far 8)"
 
-# In mid-flow.
+# Changes in mid-flow.
 interrupted "a cable pulled and put back" "$(far 1)" "$H1" "link set eth0 down" "link set eth0 up"
 interrupted "an interface down and up" "$(far 2)" "$H0" "link set vlan5 down" "link set vlan5 up"
 address="$(lib_net 1 0 1)/$NET_LEN dev eth0"
@@ -144,7 +144,7 @@ begin "$(far 3)" -g 8000
 ip -n "$H0" link del vlan5.6
 is_told "Connection timed out"
 
-# Addresses of no cable: routes alone decide.
+# Addresses that belong to no cable: routes alone decide.
 near_alias=$(lib_net 7 0 1) alias=$(lib_net 7 0 2)
 new_address "$H0" "$near_alias" lo || die "no alias"
 # by CABLE: both ends send over it
@@ -176,7 +176,7 @@ before=$(tx_packets)
 goes_on
 check "$NAME: by the other cable" [ $(($(tx_packets) - before)) -gt 50 ]
 
-# All paths swallow: ever less is tried, then the error.
+# All paths drop everything: the sender tries ever less often, then reports the error.
 NAME="nothing comes through"
 begin "$(far 9)" -g 15000
 tc -n "$H1" qdisc add dev eth1 ingress && tc -n "$H1" filter add dev eth1 ingress protocol all \
@@ -189,7 +189,7 @@ sleep 1
 tried=$(($(tx_packets) - before)) took=$(($(date +%s%N) - began))
 say "packets in $((took / 1000000)) ms: $tried"
 is_told "Connection timed out"
-# Five times a second a packet, in seven pieces, and a question.
+# Five times a second a packet, cut into seven, and a PROBE.
 check "$NAME: slowly" [ $tried -lt $((80 * took / 1000000000)) ]
 
 check "nothing is left" wait_for 40 quiet "$H0" "$H1"

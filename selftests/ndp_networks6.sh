@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Devices of all kinds over IPv6: ndp_networks.sh in its words.
+# Devices of all kinds over IPv6: ndp_networks.sh over IPv6.
 FAMILY=6 exec "$(dirname "$0")/ndp_networks.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each connect() leads to one accept(), whatever is duplicated or lost.
+# Each connect() leads to exactly one accept(), whatever is duplicated or lost.
 #
 #	HOST[0] ---- LEAF[0] ---- HOST[1]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -32,7 +32,7 @@ check "openings came twice" [ "$(watched twice)" -gt $((500 / FEWER)) ]
 for p in h0 h1; do
 	tc -n "${LEAF[0]}" qdisc replace dev $p root ndp limit 8
 done
-# Twice the time that a brief tombstone lives.
+# Twice the lifetime of a tombstone that is kept briefly.
 lose_for 4 $ACK 0 drop
 once "no ACK for 4 s" $((1000 / FEWER)) 5001 $((200 / FEWER))
 lost "no ACK for 4 s: some were lost"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The path scoreboard (NDP paper, section 3.2.3): one of two spines swallows what it is
-# sent, with nobody told.  The sender stops using the paths over it, everything
-# arrives, and "ndp path live" says which they are; when it is mended they come back.
+# The path scoreboard (NDP paper, section 3.2.3): one of two spines silently drops
+# everything.  The sender stops using the paths over it, all data arrives, and "ndp path
+# live" shows which they are; when the spine works again, they come back.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp sch_netem
@@ -22,7 +22,7 @@ print({"all": len(p), "left_out": len(out), "used": len(p) - len(out),
 
 some() { [ "$(paths "$1")" -gt "$2" ]; }
 none() { [ "$(paths "$1")" -eq 0 ]; }
-# Are of the next hundred packets few lost?
+# Are few of the next hundred packets lost?
 few_lost() {
 	local acks losses
 
@@ -34,8 +34,8 @@ few_lost() {
 over_spine() { tc_stat "${LEAF[0]}" u0 "$1"; }
 
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
-# Random ones would be used again only where they did well (ndp_entropy.sh).
-# entropies COMMAND N: the first N are there, or not
+# Configured paths: random ones would be used again only where they did well (ndp_entropy.sh).
+# entropies COMMAND N: add or delete the first N paths
 entropies() {
 	local i
 
@@ -61,11 +61,11 @@ check "some paths are used" wait_for 20 some used 0
 check "packets go on, and few are lost" wait_for 20 few_lost
 say "left out $(paths left_out)"
 
-# What one connection has learnt the next one knows at its first packet.
+# The next connection knows at its first packet what this one has learnt.
 check "every byte beside a dead spine" flow_end
 
 flow_serve "${HOST[1]}"
-# Until all of them are due to be tried again.
+# Until all paths that are left out are due to be tried again.
 sleep 2
 again=$(ndp_stat "${HOST[0]}" DataRtx)
 flow_begin "${HOST[0]}" "${ADDRESS[1]}" -i 0
@@ -79,8 +79,8 @@ check "mended: all are used again" wait_for 60 none left_out
 check "over both spines" wait_for 20 eval '[ "$(over_spine data_sent)" -gt 100 ]'
 check "every byte" flow_end
 
-# Of a small request the only packet may be lost: that is learnt from as well.
-# By paths that nothing is known of yet.
+# The only packet of a small request may be lost: that counts against its path as well.
+# These paths have no record yet.
 tc -n "${LEAF[0]}" qdisc replace dev u0 root netem loss 100% || die "no netem"
 entropies del 1
 for _ in {1..60}; do

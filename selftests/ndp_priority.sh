@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Receiver priority (NDP paper, sections 2.3 and 5.1): of two flows to one host the
-# preferred one is pulled first, the other has what is left, or the share that
-# net.ndp.pull_low_share gives it.  Then the priorities of lossless ports.
+# preferred one is pulled first, the other gets the rest, or the share set by
+# net.ndp.pull_low_share.  Then the priorities of lossless ports.
 #
 #	HOST[1], HOST[2] ---- LEAF[0] ---- HOST[0]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -12,7 +12,7 @@ require_module ndp sch_cee
 require_program python3
 tap_plan 15
 
-# What flow 2 received while flow 1 lasted, in percent of what flow 1 did.
+# Bytes that flow 2 received while flow 1 lasted, in percent of those of flow 1.
 beside() {
 	timeout 100 ndp_bench -H "$TMP/hosts" -f "$TMP/flows" -t 20000 --series 1000 "$@" \
 		>"$TMP/json" || return
@@ -21,7 +21,7 @@ beside() {
 }
 
 # is_between NAME GOT LOW HIGH: in percent.  On a machine that is busy with other things
-# one of the two may have nothing to send while it should.
+# one of the two flows may have nothing to send when it should.
 is_between() {
 	say "$1: $2 %"
 	exact "$1" between "$3" "$2" "$4"
@@ -35,11 +35,11 @@ cat >"$TMP/flows" <<-END
 	1->0 id 1 start 0 size 6000000
 	2->0 id 2 start 0 size 6000000
 END
-# Slow enough for any machine: the pull queue alone decides.
+# So slow that on any machine the pull queue alone decides.
 in_ns "${HOST[0]}" sysctl -qw net.ndp.pull_rate_mbit=50 || die "no pull rate"
 
 is_between "nobody preferred: the same for both" "$(beside)" 70 140
-# A first window, and what is pulled while the preferred flow wants nothing.
+# The other has its first window, and pulls while the preferred flow wants none.
 is_between "one preferred: the other waits" "$(beside --prefer 1)" 0 15
 for share in 20 50; do
 	in_ns "${HOST[0]}" sysctl -qw net.ndp.pull_low_share=$share
@@ -47,12 +47,12 @@ for share in 20 50; do
 	is_between "pull_low_share $share: it has that" "$(beside --prefer 1)" \
 		$((want * 8 / 10)) $((want * 12 / 10 + 8))
 done
-# Who waits for long is not given up.
+# A connection that waits for long is not given up.
 in_ns "${HOST[0]}" sysctl -qw net.ndp.pull_low_share=0
 is "both end" "$(json "$TMP/json" '[total["done"], total["failed"]]')" "[2, 0]"
 
-# In mid-flow: both are equal, then the second is preferred.  Slower still: with round trips
-# of many milliseconds, as loaded machines have, an initial window is to be always more
+# In mid-flow: both are equal, then the second is preferred.  Slower still: even with round
+# trips of many milliseconds, as loaded machines have, an initial window must always be more
 # than is pulled meanwhile.
 in_ns "${HOST[0]}" sysctl -qw net.ndp.pull_rate_mbit=10 || die "no pull rate"
 in_ns "${HOST[0]}" timeout 100 python3 -c '
@@ -102,8 +102,8 @@ says "a share above 100" 1 "Invalid argument" \
 	in_ns "${HOST[0]}" bash -c 'echo 101 >/proc/sys/net/ndp/pull_low_share'
 ns_del_all
 
-# By sch_cee's table pulls and answers, code point 11, have a priority of their own, 1;
-# data, 3, is in 0.
+# By sch_cee's table pulls and answers, code point 11, have priority 1 to themselves, and data,
+# code point 3, has priority 0.
 wire_pair rate=1gbit delay=10us hostq="cee prio 0,3 lossless prio 1 strict"
 of_prio() { cee_stat "$1" eth0 "$2" in; }
 in_ns "$H1" timeout 100 ndp_cat -l -d -v 5002 >/dev/null 2>"$TMP/err" &

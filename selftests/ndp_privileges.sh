@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may do what: the table of Documentation/security.md, for root of the namespace's
-# own user namespace, for root of another, and for a user without capabilities.  What
-# the last two may not, the system's root may in a namespace of the same kind: it is the
-# privilege that they lack.
+# Who may do what: the table of Documentation/security.md, for root of the user namespace
+# that owns the network namespace, for root of another, and for a user without capabilities.
+# Whatever the last two are refused, the system's root may do in a namespace of the same
+# kind: it is the privilege that they lack.
 #
 #	H0 ======== H1
 . "$(dirname "$0")/lib_ndp.sh"
@@ -23,7 +23,7 @@ as_stranger() { as_user unshare -Ur "$@"; }
 # As root of a user namespace, in a network namespace of its own, a new one each time
 as_owner() { as_user unshare -Urn "$@"; }
 
-# An option of a socket: sockopt LEVEL NAME VALUE; prints "ok" or what is wrong
+# sockopt LEVEL NAME VALUE: set an option of a socket; prints "ok" or the error
 sockopt() {
 	python3 -SE -c '
 import socket, sys
@@ -36,19 +36,19 @@ except OSError as e:
 }
 export -f sockopt
 
-# listen_on PORT: does a listener get it?
+# listen_on PORT: can a listener bind it?
 listen_on() {
 	python3 -SE -c '
 import socket, sys
 ndp = socket.socket(22, socket.SOCK_STREAM)
-# What Python knows no addresses of, it does not bind.
+# Python binds only sockets of families whose addresses it knows.
 named = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, ndp.fileno())
 named.bind(("", int(sys.argv[1])))
 named.listen()' "$1"
 }
 export -f listen_on
 
-# Where there is none to remove, it is made first.
+# If there is no path to remove, one is added first.
 remove_path() {
 	ndp path add 10.0.0.2 entropy 50001 2>/dev/null
 	ndp path del 10.0.0.2 entropy 50001
@@ -98,7 +98,7 @@ is "nor repaired" "$(in_ns "$H0" ndp repair show)" ""
 is "nor set" "$(in_ns "$H0" sysctl -n net.ndp.paths)" 32
 each_change may as_owner
 
-# Of 0 nothing changes.
+# Writing 0 changes nothing.
 begin_elsewhere=(bash -c 'echo 0 >/sys/module/ndp/parameters/start')
 may "have counters of all begin elsewhere" as_root "${begin_elsewhere[@]}"
 for who in as_user as_stranger as_owner; do
@@ -112,7 +112,7 @@ for who in as_user as_stranger as_owner; do
 	may_not "have counters of all begin elsewhere" $who "${begin_elsewhere[@]}"
 done
 
-# Marks choose routes; a buffer beyond the bound is memory of all.
+# Marks choose routes; a buffer beyond the bound takes memory from all.
 for who in as_root as_user as_stranger; do
 	verb=may_not verdict="Operation not permitted"
 	[ $who != as_root ] || verb=may verdict=ok
@@ -123,7 +123,7 @@ for who in as_root as_user as_stranger; do
 done
 is "as_owner may: set SO_MARK" "$(as_owner bash -c 'sockopt 1 36 1')" ok
 
-# Whose mark it is: root's of H0, which has a connection of that mark.
+# Only root of H0 may see marks, of which this connection has one.
 marked() {
 	python3 -SE -c '
 import socket, sys, time
@@ -135,7 +135,7 @@ print("connected", flush=True)
 time.sleep(100000)' "$@"
 }
 export -f marked
-# shows_mark WHO...: "mark" or "no mark" of the peer that is shown, or nothing
+# shows_mark WHO...: "mark" or "no mark", as the peer is shown, or nothing
 shows_mark() {
 	"$@" ndp path live | awk '/^10\.0\.0\.2 from/ {
 		print / mark 4711( |$)/ ? "mark" : "no mark" }' | sort -u

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Programs of others, as Debian ships them, over NDP by ndp_run: servers in H1, clients in
-# H0.  What came is compared with what was sent, and none of it may have gone by TCP: neither
-# host sends a segment in the whole test, and NDP's counters have the bytes.
+# H0.  Received data is compared with what was sent, and none of it may go by TCP: neither
+# host sends a TCP segment in the whole test, and NDP's counters have the bytes.
 #
 #	H0 eth0 ==== eth0 H1	10.0.0.1, 10.0.0.2
 
-# What is laid over the machine's own /usr, its modules too, is gone with this test.
+# In a mount namespace of its own, as programs and modules are laid over the machine's /usr.
 [ -n "${NDP_PROGRAMS_PRIVATE-}" ] || NDP_PROGRAMS_PRIVATE=1 exec unshare -m "$0" "$@"
 
 . "$(dirname "$0")/lib_ndp.sh"
@@ -19,15 +19,15 @@ tap_plan 33
 KB=400
 head -c $((KB * 1000)) /dev/urandom >"$TMP/sent"
 SUM=$(sha256sum <"$TMP/sent")
-# Of what is sent there and back
+# Bytes that are sent there and back
 TWICE=$((2 * KB * 1000))
 chmod 755 "$TMP"
 
-# in_h0, in_h1 COMMAND...: by ndp_run; what goes wrong is in $TMP/err
+# in_h0, in_h1 COMMAND...: run it by ndp_run; errors of in_h0 are in $TMP/err
 in_h0() { in_ns "$H0" timeout 60 ndp_run -c /dev/null "$@" 2>>"$TMP/err"; }
 in_h1() { background in_ns "$H1" ndp_run -c /dev/null "$@" >"$TMP/server" 2>&1; }
 
-# without PROGRAM RESULTS WHY: so many results are skipped
+# without PROGRAM RESULTS WHY: skip so many results
 without() {
 	local results=$2
 
@@ -36,7 +36,7 @@ without() {
 	done
 }
 
-# have PROGRAM... RESULTS: else so many results are skipped
+# have PROGRAM... RESULTS: are they installed?  Else so many results are skipped
 have() {
 	local p
 
@@ -49,13 +49,13 @@ have() {
 	BEFORE=$(ndp_total DataBytesIn "$H0" "$H1")
 }
 
-# A listener of NDP on that port?  It refuses nobody.
+# Is there an NDP listener on that port that accepts this connection?
 listens() { in_ns "$H0" ndp_run -c /dev/null python3 -SE -c '
 import socket, sys
 socket.create_connection(("10.0.0.2", int(sys.argv[1])), 5)' "$1" 2>/dev/null; }
 await() { wait_for 30 listens "$1" || die "nobody listens at $1: $(tail -n 5 "$TMP/server")"; }
 
-# What takes one connection says itself that it waits for it.
+# A program that takes only one connection prints that it is listening.
 says_listening() {
 	wait_for 30 grep -qi listening "$TMP/server" ||
 		die "nobody listens: $(tail -n 5 "$TMP/server")"
@@ -69,7 +69,7 @@ segments() {
 	done | paste -sd " "
 }
 
-# same NAME SUM [BYTES]: was that what was sent, and by NDP?
+# same NAME SUM [BYTES]: is it the sum of what was sent, and did NDP carry so many bytes?
 same() {
 	is "$1: what came" "$2" "$SUM" || say "$(tail -n 3 "$TMP/err" "$TMP/server")"
 	by_ndp "$1" "${3:-$((KB * 1000))}"
@@ -80,17 +80,17 @@ by_ndp() {
 
 wire_pair rate=1gbit delay=200us mtu=9000
 
-# What the lab has fetched lies over the machine's own, also over its modules.
+# Programs that the lab has fetched are laid over the machine's own, modules included.
 if [ -d "${NDP_PROGRAMS-}/usr" ]; then
 	mount -t overlay -o "lowerdir=$NDP_PROGRAMS/usr:/usr" overlay /usr || die "no overlay"
 	cp -an "$NDP_PROGRAMS"/etc/. /etc/
 fi
 PATH=$PATH:/usr/sbin:/sbin:$(printf '%s:' /usr/lib/postgresql/*/bin /usr/lib/jvm/*/bin)
 
-# From the server, and no file of ours: a sender is done once all is in its socket's buffer and
-# says so on another connection, which its receiver may hear before the rest of the data.  In
-# one host: for a round trip, until it may begin, it asks without a pause whether it can
-# write, and virtual time stands still meanwhile.
+# Data from the server, and no file of ours: iperf3's sender is done once all is in its socket's
+# buffer, and says so on another connection, which its receiver may read before the rest of the
+# data.  Within one host: until it may begin, for a round trip, iperf3 polls without a pause
+# whether it can write, and virtual time does not advance meanwhile.
 if have iperf3 2; then
 	in_h1 iperf3 -s -1 --forceflush
 	says_listening
@@ -255,8 +255,8 @@ if have sshd ssh ssh-keygen 3; then
 	is "scp: what came" "$(sha256sum <"$TMP/copied")" "$SUM"
 fi
 
-# There initdb's server takes and leaves a lock of its own without end, and without a system
-# call: no socket is in it, and time, which is virtual, stands still.
+# On 6.1 initdb's server takes and releases a lock of its own without end and without a system
+# call: no socket is involved, and virtual time does not advance.
 if virtual_time && [[ $(uname -r) == 6.1.* ]]; then
 	without PostgreSQL 4 "initdb never ends on user-mode Linux of 6.1"
 elif have initdb postgres pgbench psql 4; then

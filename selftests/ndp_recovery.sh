@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Nothing hangs and nothing overflows: control packets lost, readers that are
-# slow, writers that pause.
+# Nothing hangs and no buffer overflows when control packets are lost, readers are slow, or
+# writers pause.
 #
 #	HOST[0] ---- LEAF[0] ---- HOST[1]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -39,26 +39,26 @@ lost "some were lost"
 lose_for 3 $FIN 0 drop
 both "FINs lost for 3 s"
 lost "some were lost"
-# A question must not come before the opening: it would be refused.
+# A PROBE must not arrive before the opening: it would be refused.
 lose_for 2 $DATA 1 drop
 both "openings lost for 2 s"
 lost "some were lost"
 check "no socket is left" wait_for 20 quiet "${HOST[@]}"
 
-# The most that is in use at any time, of all sockets.
+# The maximum of memory in use by all sockets.
 background ip netns exec "${HOST[0]}" python3 -c '
 import time
 while True:
     print(dict(line.split() for line in open("/proc/net/ndp_stat"))["MemPages"], flush=True)
     time.sleep(0.2)' >"$TMP/pages"
 watching=$PID
-# More than both buffers, and the default one's first window, hold.  What a reader
-# makes room for is told by a PULL.
+# More bytes than both buffers and a first window hold.  A PULL announces the room that a
+# reader makes.
 lose $PULL 0 pass random determ drop 2
 serve "${HOST[1]}" -w 20 6000
 check "slow reader, every second PULL lost" fetch "${HOST[0]}" -s 12000000 "${ADDRESS[1]}" 6000
 check "slow reader's end" served
-# Where the sender is slower than the reader, on a slow machine, each pull rides on an ACK.
+# Where the sender is slower than the reader, as on a slow machine, each pull rides on an ACK.
 lost=$(lose_none)
 exact "some were lost" [ "$lost" -gt 0 ]
 serve "${HOST[1]}" 6001
@@ -69,10 +69,10 @@ serve "${HOST[1]}" -i 300 6002
 check "writers that pause and push again" \
 	fetch "${HOST[0]}" -i 300 -s 500000 -r 500000 "${ADDRESS[1]}" 6002
 check "their end" served
-# A round trip that is suddenly far beyond the timeout: packets are sent twice until the
-# first answers have come, and no longer.
+# The round-trip time is suddenly far beyond the timeout: packets are retransmitted spuriously
+# until the first answers have arrived, and no longer.
 again() { ndp_stat "${HOST[0]}" DataRtx; }
-# Are of the next hundred packets few sent again?
+# Are few of the next hundred packets retransmitted?
 few_again() {
 	local before
 
@@ -91,7 +91,7 @@ check "and few are sent again from then on" wait_for 60 few_again
 exact "$(($(again) - before)) retransmitted" between 1 $(($(again) - before)) 150
 check "every byte" flow_end
 ip -n "${LEAF[0]}" link set h1 type netwire delay 10us
-# Longer than a peer may stay silent, and the first packets after it are lost.
+# A pause longer than a peer may stay silent; the first packets after it are lost.
 serve "${HOST[1]}" 6003
 flow_mark
 background fetch "${HOST[0]}" -i 33000 -s 100000 "${ADDRESS[1]}" 6003
@@ -101,7 +101,7 @@ lose_for 1 $DATA 0 drop
 check "a loss after a long silence" wait $PID
 check "its server's end" served
 lost "some were lost"
-# The host itself refuses to send; it tries again, ever more seldom.
+# The host itself has no route; it tries again, ever more seldom.
 flow_serve "${HOST[1]}"
 flow_begin "${HOST[0]}" "${ADDRESS[1]}" -i 0
 check "a flow runs" wait_for 20 flow_runs
@@ -119,7 +119,7 @@ check "every byte" flow_end
 kill $watching
 pages=$(sort -n "$TMP/pages" | tail -n 1)
 say "$pages pages at most"
-# Two buffers of 4 MiB at each end, a packet more in each, and what it weighs that packets
+# Two buffers of 4 MiB at each end, a packet more in each, and the overhead of packets that
 # are cut small while a black hole is suspected.
 check "no buffer overflows" between 1 "$pages" $((5 * 1027))
 is "no memory was short" "$(ndp_total DropMemory "${HOST[@]}")" 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp_reflect over TCPlight: what a forged opening has a server send to a third host, where the
-# transport has no window of its own to hold it back.
+# ndp_reflect over TCPlight: what a forged opening makes a server send to a third host, where the
+# transport has no window of its own to limit it.
 . "$(dirname "$0")/lib_ndp.sh"
 
 require_module ndp ndp_light

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Programs that know nothing of NDP, for ndp_run.sh: a server that waits in the way that it
-# is told, a client, and questions to sockets.  Both ends of a connection say of what kind
-# their socket is, and the server the hash of what it got.
+# Programs that know nothing of NDP, for ndp_run.sh: a server that waits in a given way, a
+# client, and queries of sockets.  Both ends of a connection report the protocol of their
+# socket, and the server the hash of what it received.
 #
 # Usage: ndp_run.py serve HOW PORT COUNT [OWN ADDRESS]	HOW: as in SERVERS
 #	 ndp_run.py ask HOW ADDRESS PORT		HOW: as in CLIENTS
@@ -27,12 +27,12 @@ import time
 
 DATA = hashlib.shake_256(b"ndp_run").digest(300000)
 SOL_NDP, NDP_SYNC_CONNECT = 300, 3
-# What is waited for beside sockets, and never comes
+# A pipe that is waited for beside sockets, and is never readable
 SILENT, _ = os.pipe()
 
 
 def kind(sock):
-    """Which protocol carries it?"""
+    """Which protocol carries the socket?"""
     try:
         sock.getsockopt(SOL_NDP, NDP_SYNC_CONNECT)
         return "NDP"
@@ -45,7 +45,7 @@ def family(address):
 
 
 def answer(sock):
-    """All that comes, and then its hash."""
+    """Receive to the end, then answer with the protocol and the hash."""
     sock.setblocking(True)
     got = hashlib.sha256()
     while part := sock.recv(65536):
@@ -99,7 +99,7 @@ def selecting(own, port):
 
 
 def selecting_large(own, port):
-    """The listener is the last in its set, beyond FD_SETSIZE, and behind the set is no room."""
+    """The listener is the last descriptor of its set, beyond FD_SETSIZE, and no memory follows the set."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (60000, 60000))
     while os.dup(SILENT) < 1214:
         pass
@@ -116,7 +116,7 @@ def selecting_large(own, port):
     page = libc.mmap(None, ctypes.c_size_t(8192), mmap.PROT_READ | mmap.PROT_WRITE,
                      mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_size_t(0))
     libc.munmap(ctypes.c_void_p(page + 4096), ctypes.c_size_t(4096))
-    # The table of descriptors has 2048 by now, and behind so many bits is no memory.
+    # The table of descriptors has 2048 by now, and no memory follows a set of so many bits.
     short = ctypes.c_void_p(page + 4096 - 2048 // 8)
     ctypes.memmove(short, asked, n // 8)
     while True:
@@ -129,7 +129,7 @@ def selecting_large(own, port):
 
 
 def epolling(own, port, flags=select.EPOLLET, early=False):
-    """Edge-triggered: all that are there are accepted at once, or nobody hears of them."""
+    """Edge-triggered: all pending connections are accepted at once, as they are not reported again."""
     sock = bound(own, port) if early else listener(own, port)
     sock.setblocking(False)
     epoll = select.epoll()
@@ -146,7 +146,7 @@ def epolling(own, port, flags=select.EPOLLET, early=False):
 
 
 def epolling_early(own, port):
-    """It is in the epoll before it listens."""
+    """The socket is in the epoll before it listens."""
     return epolling(own, port, 0, True)
 
 
@@ -155,7 +155,7 @@ def exclusive(own, port):
 
 
 def forking(own, port):
-    """Processes that have the listener from their parent."""
+    """Processes that inherit the listener from their parent."""
     sock = listener(own, port)
     while True:
         if os.fork():
@@ -166,7 +166,7 @@ def forking(own, port):
 
 
 def sharing(own, port):
-    """Four processes wait for the same; each serves one, so that all must be awake for both."""
+    """Four processes wait for one listener; each serves one connection, so all must wake for both protocols."""
     sock = listener(own, port)
     for _ in range(4):
         if not os.fork():
@@ -178,7 +178,7 @@ def sharing(own, port):
 
 
 def accept_as_c(sock):
-    """Python's own accept() goes on behind a signal itself."""
+    """accept() of the C library: Python's own restarts after a signal by itself."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.accept(sock.fileno(), None, None)
     if fd < 0:
@@ -187,7 +187,7 @@ def accept_as_c(sock):
 
 
 def signalled(own, port):
-    """A child ends while the listener is waited for: accept() ends if it was told so."""
+    """A child ends while accept() waits, which fails with EINTR unless SA_RESTART is set."""
     sock = bound(own, port)
     sock.listen(8)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -209,7 +209,7 @@ def signalled(own, port):
 
 
 def closing(own, port):
-    """A listener that is closed is free for another at once."""
+    """The port of a closed listener is free for another at once."""
     sock = bound(own, port)
     sock.listen(8)
     sock.close()
@@ -253,7 +253,7 @@ def serve(how, port, count, own=""):
 
 
 def half(port):
-    """Where the port is TCP's already, NDP does not listen either."""
+    """If TCP cannot listen on the port, as another has it, NDP does not listen either."""
     sock = bound("", int(port))
     try:
         sock.listen()
@@ -264,7 +264,7 @@ def half(port):
 
 
 def dropped(port):
-    """A low port, and root no more."""
+    """Bind a low port as root, and listen as another user."""
     sock = bound("", int(port))
     os.setuid(65534)
     sock.listen()
@@ -272,7 +272,7 @@ def dropped(port):
 
 
 def crowd(first, last, *free):
-    """Take these ports but for some."""
+    """Listen on these ports except the free ones."""
     socks = [quiet_listener(port) for port in range(int(first), int(last) + 1)
              if str(port) not in free]
     print("listening", flush=True)
@@ -281,7 +281,7 @@ def crowd(first, last, *free):
 
 
 def replaced(port):
-    """What is put over a listener, or closes many, ends it in TCP as well."""
+    """A listener that dup2() or close_range() closes ends in TCP as well."""
     libc = ctypes.CDLL(None)
     nothing = os.open("/dev/null", os.O_RDWR)
     for end in (lambda fd: os.dup2(nothing, fd), lambda fd: os.dup2(nothing, fd, False),
@@ -293,7 +293,7 @@ def replaced(port):
 
 
 def listeners(port):
-    """Of TCP, as the kernel tells."""
+    """Number of TCP listeners on the port, as the kernel shows them."""
     with open("/proc/self/net/tcp") as file:
         return sum(line.split()[1].endswith(":%04X" % port) and line.split()[3] == "0A"
                    for line in file)
@@ -306,7 +306,7 @@ def quiet_listener(port):
 
 
 def crowded():
-    """Any port, with and without bind(), where TCP has most of them."""
+    """Listen on any port, with and without bind(), where TCP has most of them."""
     socks = socket.socket(), socket.socket()
     socks[0].bind(("", 0))
     for sock in socks:
@@ -319,7 +319,7 @@ def waiting(sock, to):
 
 
 def polled(sock, to):
-    """In the background; TCP never says that it is done at once."""
+    """connect() in the background; as TCP's, it never completes at once."""
     sock.setblocking(False)
     assert sock.connect_ex(to) == 115, "not EINPROGRESS"
     select.select([], [sock], [])
@@ -329,7 +329,7 @@ def polled(sock, to):
 
 
 def watched(sock, to):
-    """It is in an epoll before it connects."""
+    """The socket is in an epoll before it connects."""
     epoll = select.epoll()
     epoll.register(sock, select.EPOLLOUT | select.EPOLLET)
     epoll.poll(0)
@@ -340,13 +340,13 @@ def watched(sock, to):
 
 
 def jailed(sock, to):
-    """In the background, where there is no /proc."""
+    """connect() in the background, where there is no /proc."""
     os.chroot("/dev/shm")
     polled(sock, to)
 
 
 def fast(sock, to):
-    """As programs do that know TCP Fast Open."""
+    """Connect as programs do that know TCP Fast Open."""
     try:
         sock.sendto(b"", socket.MSG_FASTOPEN, to)
     except OSError as error:
@@ -359,7 +359,7 @@ def fast(sock, to):
 
 
 def silenced(sock, to):
-    """Standard error is something else by now."""
+    """Connect when descriptor 2 is a file of the program's own."""
     with tempfile.TemporaryFile(buffering=0) as file:
         os.dup2(file.fileno(), 2)
         sock.connect(to)
@@ -382,7 +382,7 @@ def ask(how, address, port):
 
 
 def sockets():
-    """What is a socket of TCP, and what is none."""
+    """Sockets of TCP, and others."""
     tcp, none = socket.IPPROTO_TCP, 0
     stream, flags = socket.SOCK_STREAM, socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
     for made in ((socket.AF_INET, stream, none), (socket.AF_INET, stream | flags, tcp),
@@ -395,7 +395,7 @@ def sockets():
 
 
 def options(address, port):
-    """What was set before a connect() is still so behind it."""
+    """Options that were set before connect() still hold after it."""
     asked = ((socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), (socket.SOL_SOCKET, socket.SO_PRIORITY, 3),
              (socket.SOL_SOCKET, socket.SO_RCVBUF, 50000), (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
              (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 77), (socket.IPPROTO_IP, socket.IP_TTL, 33))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp_run and libndp_run.so: what becomes NDP and what stays TCP, with programs of our own
-# (ndp_run.py).  Those of others are in ndp_programs.sh.
+# ndp_run and libndp_run.so: which sockets become NDP and which stay TCP, with programs of our own
+# (ndp_run.py).  Programs of others are in ndp_programs.sh.
 #
 #	H0 eth0 ==== eth0 H1	10.0.0.1, 10.0.0.2; fd00::1, fd00::2
 . "$(dirname "$0")/lib_ndp.sh"
@@ -17,7 +17,8 @@ library=$(dirname "$(command -v ndp_run)")/lib/libndp_run.so
 [ -e "$library" ] || library=libndp_run.so
 PORT=7000
 
-# server [ndp_run OPTIONS...] -- HOW COUNT [ADDRESS]: in H1, at the next port
+# server [ndp_run OPTIONS...] -- HOW COUNT [ADDRESS]: start one in H1, at the next port; with "tcp"
+# as the options, without ndp_run
 server() {
 	local options=()
 
@@ -35,7 +36,8 @@ server() {
 	wait_for 20 grep -q listening "$TMP/server" || die "no server: $(cat "$TMP/server")"
 }
 
-# ask [ndp_run OPTIONS...] -- HOW ADDRESS: from H0; what both ends have, and in $TMP/err why
+# ask [ndp_run OPTIONS...] -- HOW ADDRESS: connect from H0; prints what both ends use; errors in
+# $TMP/err
 ask() {
 	local options=()
 
@@ -49,25 +51,25 @@ ask() {
 }
 plain() { in_ns "$H0" timeout 60 "${python[@]}" ask "$1" "$2" $PORT 2>"$TMP/err"; }
 
-# carried NAME GOT WANTED: as is, with what both ends say if it is not so
+# carried NAME GOT WANTED: as is, and what both ends print if it fails
 carried() {
 	is "$@" && return
 	say "client: $(tail -n 3 "$TMP/err" | tr '\n' ' ')"
 	say "server: $(tail -n 3 "$TMP/server" | tr '\n' ' ')"
 }
 
-# refused NAME CODE PATTERN ARGS...: ndp_run ARGS says why not
+# refused NAME CODE PATTERN ARGS...: says() with ndp_run ARGS
 refused() { says "$1" "$2" "$3" ndp_run "${@:4}"; }
 
 wire_pair rate=1gbit mtu=9000
-# Of the other IP as well
+# Addresses of the other IP version as well
 for h in 0 1; do
 	ns=H$h
 	echo 0 | in_ns "${!ns}" tee /proc/sys/net/ipv6/conf/all/disable_ipv6 >/dev/null
 	ip -n "${!ns}" address add fd00::$((h + 1))/64 dev eth0 nodad
 done
 
-# --- A kernel without the module: TCP, and a word.
+# --- A kernel without the module: TCP, and a message.
 loader=$(cat /proc/sys/kernel/modprobe)
 echo /bin/false >/proc/sys/kernel/modprobe
 unload_transports
@@ -109,7 +111,7 @@ is "help" "$(ndp_run --help | head -n 1)" "Usage: ndp_run [OPTIONS] PROGRAM [ARG
 check "version" sh -c 'ndp_run --version | grep -Eq "^ndp_run \(Linux NDP\) [0-9.]+$"'
 is "the program's exit code" "$(ndp_run sh -c 'exit 77'; echo $?)" 77
 
-# --- Programs that no library gets into.  altered NAME PYTHON: of "p", a copy of true
+# --- Programs that no library gets into.  altered NAME PYTHON: run it on "p", a copy of true
 altered() {
 	python3 -SE -c '
 import struct, sys
@@ -146,7 +148,7 @@ ndp_run "${python[@]}" sockets >"$TMP/ndp"
 "${python[@]}" sockets >"$TMP/tcp"
 is "sockets of TCP, and of nothing else" \
 	"$(cut -d' ' -f1 "$TMP/ndp" | tr '\n' ' ')" "NDP NDP NDP TCP TCP "
-# The protocol that was asked for: the kernel says TCP's if it was none.
+# The protocol that was asked for: the kernel reports TCP's if it was none.
 is "and they look as before" "$(cut -d' ' -f2- "$TMP/ndp")" "$(cut -d' ' -f2- "$TMP/tcp")"
 for how in accept poll select large epoll early exclusive fork again asyncio; do
 	server -- $how 1
@@ -222,7 +224,7 @@ carried "who has neither refuses" \
 	"$(PORT=9 ask --fallback -- connect 10.0.0.2; tail -n 1 "$TMP/err")" \
 	"ConnectionRefusedError: [Errno 111] Connection refused"
 
-# A host that is silent: it drops NDP's packets.
+# A silent host: it drops NDP's packets.
 server tcp -- accept 6
 tc -n "$H1" qdisc add dev eth0 clsact
 tc -n "$H1" filter add dev eth0 ingress protocol ip u32 match ip protocol 17 0xff \
@@ -243,7 +245,7 @@ carried "without /proc the error is still connect()'s" \
 	"$(ask --fallback=100 -- jailed 10.0.0.2)" "TCP TCP"
 tc -n "$H1" qdisc del dev eth0 clsact
 
-# Listeners take both, in each way of waiting.
+# Listeners accept both NDP and TCP, in each way of waiting.
 rm -f /dev/shm/ndp_run.*
 for how in accept poll select large epoll early exclusive fork share signal again asyncio; do
 	server --fallback -- $how 4

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What ndp shows is so: ndp peer as ndp path live, ndp port as tc -s, ndp dev and ndp -w stat as
-# the counters.
+# What ndp shows is correct: ndp peer agrees with ndp path live, ndp port with tc -s, ndp dev and
+# ndp -w stat with the counters.
 #
 #	HOST[1], HOST[2] ==1 Gb/s== LEAF[0] --100 Mb/s-- HOST[0]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -11,8 +11,8 @@ require_module ndp sch_ndp netwire
 require_program python3 tc
 tap_plan 83
 
-# shown NS EXPRESSION ARGUMENT...: of "o", what ndp -j ARGUMENT... prints in a namespace, and of
-# "d", the first of it
+# shown NS EXPRESSION ARGUMENT...: evaluate it; o is what ndp -j ARGUMENT... prints in NS, and d its
+# first element
 shown() {
 	in_ns "$1" ndp -j "${@:3}" | python3 -SE -c '
 import json, sys
@@ -68,7 +68,7 @@ is "one that is none" "$(in_ns "${HOST[0]}" ndp -j peer 10.99.0.1)" "[]"
 refused "no address" 2 "not an IP address" peer nowhere
 refused "a word too many" 2 "what is" peer show "${ADDRESS[1]}" more
 
-# Connections, while there are some; of other marks they are other peers.
+# Connections, while there are some; those with another mark belong to another peer.
 flow_serve "${HOST[0]}"
 flow_begin "${HOST[1]}" "${ADDRESS[0]}"
 check "packets go" wait_for 20 flow_runs 100
@@ -121,7 +121,7 @@ refused "a word too many for dev" 2 "what is" dev eth0 eth0
 check "a user may look" in_ns "${HOST[0]}" setpriv --reuid 65534 --clear-groups \
 	"$(command -v ndp)" dev
 
-# A dump in several messages says so if devices or paths go while it is read.
+# A dump in several messages is marked as interrupted if devices or paths are deleted meanwhile.
 ns_add many
 # shellcheck disable=SC2154
 for ((i = 0; i < 150; i++)); do
@@ -130,7 +130,7 @@ done | ip -n "$many" -batch - || die "no devices"
 for ((i = 0; i < 150; i++)); do
 	echo "path add 10.50.$i.1 entropy 50000"
 done | in_ns "$many" ndp -b - || die "no paths"
-# interrupted COMMAND-NUMBER SHELL: read some, run that, read the rest: how many, and is it said?
+# interrupted COMMAND-NUMBER SHELL: read a dump, run SHELL meanwhile; how many, and is it marked?
 interrupted() {
 	in_ns "$many" python3 -SE -c '
 import os, socket, struct, sys
@@ -170,7 +170,7 @@ check "devices, of which one goes meanwhile" grep -q interrupted \
 is "paths" "$(interrupted 3 :)" "150 whole"
 check "paths, of which one goes meanwhile" grep -q interrupted \
 	<(interrupted 3 "ndp path del 10.50.0.1")
-# Those that stay are in every list, and once.
+# Devices that stay are in every list, exactly once.
 (for ((i = 0; i < 100; i++)); do
 	ip -n "$many" link del many1 && ip -n "$many" link add many1 up type dummy
 done) &
@@ -229,7 +229,7 @@ is "none" "$(in_ns "${HOST[0]}" ndp -j port)" "[]"
 refused "ports of no device" 1 "No such device" port nothing
 tc -n "${HOST[0]}" qdisc replace dev eth0 root ndp mode host || die "no qdisc"
 
-# Rates: what they say to have been added is what was added.
+# Rates: the changes that they report add up to that of the counter.
 before=$(ndp_stat "${HOST[1]}" DataOut)
 in_ns "${HOST[1]}" ndp -j -w 0.05 -c 40 stat DataOut SockInUse >"$TMP/rates" &
 rates=$!
@@ -263,7 +263,7 @@ refused "no number of them" 2 "not a number" -w 1 -c 0 stat
 refused "a number without an interval" 2 "needs it" -c 3 stat
 refused "no such counter" 1 "no counter" -w 1 stat NoSuchThing
 
-# JSON for people has the same names, and a value a line; numbers may be others by then.
+# Indented JSON has the same names, and a value a line; numbers may have changed by then.
 alike() {
 	in_ns "${HOST[1]}" ndp -j "$@" >"$TMP/json"
 	in_ns "${HOST[1]}" ndp -j -p "$@" >"$TMP/pretty"
@@ -286,6 +286,6 @@ for words in path "path live" peer repair dev port socket stat "-z stat" doctor;
 	check "JSON for people: $words" alike $words
 done
 
-# A batch of them
+# A batch of these commands
 printf '%s\n' peer "dev eth0" port >"$TMP/batch"
 is "a batch" "$(in_ns "${HOST[0]}" ndp -b "$TMP/batch" | wc -l)" 4

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp socket, and what the kernel tells it by sock_diag: each socket once, with its addresses,
-# queues and process; and who may not see what.
+# ndp socket, and what the kernel reports to it by sock_diag: each socket once, with its addresses,
+# queues and process; and what a user without privilege may not see.
 #
 #	H0 eth0 ==== eth0 H1	10.0.0.1 and 10.0.0.2, fd00:77::1 and fd00:77::2
 . "$(dirname "$0")/lib_ndp.sh"
@@ -18,7 +18,7 @@ for i in 0 1; do
 	ip -n "${!ns}" address add fd00:77::$((i + 1))/64 dev eth0 nodad
 done
 
-# A program of one end that opens sockets, says "done" after each line it is told, and holds them.
+# A program of one end: it opens sockets as each line of its input says, then prints "done".
 cat >"$TMP/end.py" <<'END'
 import ctypes, os, socket, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -67,7 +67,7 @@ for line in sys.stdin:
         break
     print("done", flush=True)
 END
-# begin NS: such a program; what is written to TO[NS] it is told
+# begin NS: start such a program; it reads what is written to TO[NS]
 declare -A TO
 begin() {
 	local to
@@ -79,7 +79,7 @@ begin() {
 	PID=$!
 }
 has_done() { [ "$(wc -l <"$TMP/from.$1")" -ge "$2" ]; }
-# told NS COMMAND...: have it done
+# told NS COMMAND...: have the program do it, and wait for that
 told() {
 	local n
 
@@ -91,7 +91,7 @@ begin "$H0"
 begin "$H1"
 server=$PID
 
-# of NS EXPRESSION OPTIONS...: an expression over s, the sockets
+# of NS EXPRESSION OPTIONS...: evaluate it; s is the list of sockets
 of() {
 	in_ns "$1" ndp -j "${@:3}" | python3 -SE -c '
 import json, sys
@@ -110,7 +110,7 @@ is "whose it is" "$(of "$H1" "[p['pid'] for i in s for p in i['processes']]" -l 
 	"[$server]"
 is "as text" "$(in_ns "$H1" ndp -l -p socket | tail -n 1 | tr -s ' ')" \
 	"listen stream ndp 0 77 10.0.0.2:5000 *:* users:((\"python3\",pid=$server,fd=3))"
-# A process may call itself what it likes, byte by byte.
+# A process may give itself any name, byte by byte.
 named() { told "$H1" name "$(printf "$1" | od -An -tx1 | tr -d ' \n')"; }
 named 'a","pid":1'
 is "a name with quotes" "$(of "$H1" "s[0]['processes'][0]['name']" -l -p socket)" 'a","pid":1'
@@ -150,7 +150,7 @@ is "is the same at both ends" "$(of "$H1" "s[0]['conn_id']" -i socket)" "$id"
 nobody() { in_ns "$1" setpriv --reuid 65534 --clear-groups "${@:2}"; }
 is "and nobody else's to know" "$(nobody "$H0" "$(command -v ndp)" -j -i socket |
 	grep -o '"conn_id":"[0-9]*"')" '"conn_id":"0"'
-# What is due next, and when.
+# The timer that is due next, and when.
 is "an idle connection waits for nothing" \
 	"$(of "$H0" "s[0]['timer'], s[0]['timer_us'], s[0]['backoff']" -i socket)" "('none', 0, 0)"
 refuse "nor as text" grep -q "timer:" <(in_ns "$H0" ndp -i socket)
@@ -188,7 +188,7 @@ is "by state" "$(of "$H1" "sorted(i['lport'] for i in s)" socket state listen)" 
 is "by two of them" "$(of "$H0" "len(s)" socket dst 10.0.0.2 sport 1)" 0
 is "by source as IPv6 writes it" "$(of "$H0" "sorted(i['pport'] for i in s)" \
 	socket src ::ffff:10.0.0.1)" "[5000, 5002]"
-# An address that only its device tells apart, and that has a name with quotes.
+# An address that is ambiguous without its device, whose name has a quote.
 device='q"d'
 in_ns "$H1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0
 ip -n "$H1" link add "$device" type dummy
@@ -206,13 +206,13 @@ is "ports are decimal" "$(of "$H0" "[i['pport'] for i in s]" socket dport 05001)
 says "no such state" 2 "is not one of" in_ns "$H0" ndp socket state open
 says "no such word" 2 "what is" in_ns "$H0" ndp socket from 10.0.0.1
 
-# More than fits a message, and each once.
+# More sockets than fit a message, each shown once.
 told "$H0" connect 10.0.0.2 5000 400
 told "$H1" accept 400
 is "403 connections, each once" "$(of "$H0" "len(s), len({i['inode'] for i in s})" socket)" \
 	"(403, 403)"
 
-# A dump that stands, for nobody reads what is printed, while the table grows.
+# A dump that is stalled, as nobody reads what is printed, while the table grows.
 mkfifo "$TMP/printed"
 exec {printed}<>"$TMP/printed"
 ip netns exec "$H0" ndp -j -i socket >"$TMP/printed" 2>&1 {printed}>&- &
@@ -227,7 +227,7 @@ import json, sys
 s = json.load(sys.stdin)
 print(len(s) >= 403, len(s) - len({i["inode"] for i in s}))' <&"$reading")" "True 0"
 
-# What is no request.
+# Malformed requests.
 ask() {
 	in_ns "$H0" python3 -SE -c '
 import socket, struct, sys

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Fabrics that are broken and say nothing (NDP paper, section 3.2.3): six hosts, two leaves, four
-# spines, once eight, exact paths, a flow from each host of the left leaf to one of the right.  At
-# 8 ms links begin to lose packets.  From 3 ms after that on each flow has its share of what is left
-# (max-min, tools/lab/fair.py), after few timeouts and no long stall, at hardly any cost in
-# probes; what is mended is in use again within 10 ms, and a fresh connection goes by no path
-# that another has found dead, but for a probe.  In virtual time alone: nothing here is wrong by a
-# machine's speed.
+# Fabrics that fail silently (NDP paper, section 3.2.3): six hosts, two leaves, four spines, once
+# eight, exact paths, a flow from each host of the left leaf to one of the right.  At 8 ms links
+# begin to lose packets.  From 3 ms after that on each flow has its share of what is left (max-min,
+# tools/lab/fair.py), after few timeouts and no long stall, at hardly any cost in probes; a spine
+# that works again is in use within 10 ms, and a new connection takes no path that another has
+# found dead, but for a probe.  In virtual time alone: no failure here is due to a machine's
+# speed.
 #
 #	h0 h1 h2 -- t0 -- c0 c1 c2 c3 -- t1 -- h3 h4 h5
 . "$(dirname "$0")/lib_ndp.sh"
@@ -19,11 +19,11 @@ require_program python3
 tap_plan 27
 
 fabric() { "$lab/fabric" "$@" --state "$TMP/fabric" || die "fabric $*"; }
-# ndp_bench's: from its start to that of its flows, seconds; and the failure's time
+# Seconds from ndp_bench's start to that of its flows, and from there to the failure
 LEAD=0.010
 DEAD=0.008
 
-# built SPINES: a fabric with so many
+# built SPINES: build a fabric with so many
 built() {
 	FABRIC=leafspine:6:2:$1
 	fabric build $FABRIC
@@ -33,7 +33,7 @@ built() {
 trap '"$lab/fabric" delete --state "$TMP/fabric"; lib_cleanup' EXIT
 built 4
 
-# bench MS ARGS...: flows in the background, up to their failure
+# bench MS: start flows of MS milliseconds in the background, and wait until they are to fail
 bench() {
 	printf '%s\n' "0->3 id 0" "1->4 id 1" "2->5 id 2" >"$TMP/flows"
 	ndp_bench -H "$TMP/hosts" -p ndp --iw 23 -f "$TMP/flows" -t "$1" -w 4 --series 100 \
@@ -52,7 +52,7 @@ lose() {
 	done
 }
 
-# mend: all that was lost
+# mend: undo all of lose
 mend() {
 	local i
 
@@ -62,7 +62,7 @@ mend() {
 	LOST=()
 }
 
-# judge: the flow with the least of its share in the last of the time, in per cent; most timeouts of
+# judge: the lowest share that a flow has of its due rate at the end, in per cent; most timeouts of
 # a flow; longest time without a byte, us
 judge() {
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$lab python3 -c '
@@ -85,7 +85,7 @@ print(int(100 * min(rate(f) / best / s for f, s in zip(flows, shares))),
       max(f["timeouts"] for f in flows), max(map(stall, flows)))' "$TMP/json" "$FABRIC" "${LOST[@]}"
 }
 
-# failure NAME LINK RATIO...: three results.  Each begins with nothing known.
+# failure NAME LINK RATIO...: three results.  Each begins without records of paths.
 failure() {
 	local name=$1 low timeouts stall
 
@@ -112,7 +112,7 @@ path() {
 import json, sys
 print(sum(p[sys.argv[1]] for peer in json.load(sys.stdin) for p in peer["paths"]))' "$2"
 }
-# DATA that the left leaf has sent to a spine
+# DATA packets that the left leaf has sent to a spine
 up() { tc_stat t0 "eth$((3 + $1))" data_sent; }
 
 failure "a spine" c0-t0 1 c0-t1 1
@@ -121,7 +121,7 @@ failure "a link, downwards" "c0>t1" 1
 failure "the answers' way up" "t1>c0" 1
 failure "a link that loses 2 %" c0-t0 0.02
 
-# It comes back.
+# A spine that works again.
 LOST=()
 bench 50
 lose c0-t0 1 c0-t1 1
@@ -140,7 +140,7 @@ before=$(($(up 0) - before)) other=$(($(up 1) - other))
 check "a spine that is mended is used again" [ $((before * 10)) -ge $((other * 9)) ]
 wait $BENCH
 
-# It dies again; who comes then does not try it.  Who learnt it has gone.
+# The spine fails again; a later connection does not try it.  The one that found out has ended.
 for h in h0 h1 h2 h3 h4 h5; do
 	in_ns $h sysctl -qw net.ndp.peers_max=4096
 done
@@ -154,7 +154,7 @@ check "a fresh connection" ndp_bench -H "$TMP/hosts" -p ndp --iw 23 -f "$TMP/flo
 check "at most a probe of it goes to the dead spine" between 0 $(($(up 0) - before)) 1
 mend
 
-# A peer that was never heard again is given up after 30 s.
+# A peer that was never heard from again is given up after 30 s.
 check "no socket is left" wait_for 60 quiet h0 h1 h2 h3 h4 h5
 
 fabric delete

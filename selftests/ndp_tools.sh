@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ndp and ndp_cat, and that configured paths are those that packets take.
+# ndp and ndp_cat, and that packets take the paths that are configured.
 #
 #	H0 eth0 ==== eth0 H1	10.0.0.2, and 10.9.0.2 as an alias of it
 . "$(dirname "$0")/lib_ndp.sh"
@@ -42,7 +42,7 @@ complete_words() {
 
 wire_pair rate=1gbit mtu=9000
 
-# half_said NAME COMMAND...: what fails says nothing on standard output, which JSON begins
+# half_said NAME COMMAND...: a command that fails prints no half JSON to standard output
 half_said() { is "$1" "$(in_ns "$H0" ndp -j "${@:2}" 2>/dev/null; echo $?)" 1; }
 
 # Without the module.
@@ -107,13 +107,13 @@ refused "what is wrong in a batch" 1 "batch: line 3: not done" ndp -b "$TMP/batc
 refused "no batch" 1 "No such file" ndp -b "$TMP/none"
 check "delete what the batch added" in_ns "$H0" ndp path del 10.3.0.1
 
-# Packets take them.
+# Packets take these paths.
 captured 200 4000000 "a transfer over both paths"
 is "packets went over these paths only" \
 	"$(sed -n 's/.* IP 10.0.0.1\.\([0-9]*\) > \([0-9.]*\)\.'$NDP_PORT':.*/\1 \2/p' \
 		"$TMP/capture" | sort -u | tr '\n' ';')" "50001 10.0.0.2;50002 10.9.0.2;"
 n=$(grep -c '50001 > ' "$TMP/capture")
-# What a slow machine sends again takes the other path, and one may be left out for it.
+# What a slow machine retransmits takes the other path, and one may be left out for it.
 exact "both as often, within one round" between 99 "$n" 101
 
 check "delete one" in_ns "$H0" ndp path del 10.0.0.2 entropy 50001
@@ -129,7 +129,7 @@ is "packets went to the alias" \
 	"$(sed -n 's/.* > \([0-9.]*\)\.'$NDP_PORT':.*/\1/p' "$TMP/capture" | sort -u)" 10.9.0.2
 check "delete the prefix" in_ns "$H0" ndp path del 10.0.0.0/24
 
-# With the one from above as many destinations as there may be.
+# Together with the destination from above, as many as there may be.
 {
 	for ((i = 0; i < 4091; i++)); do
 		echo "path add 10.$((50 + i / 256)).$((i % 256)).1 entropy 50100"
@@ -154,7 +154,7 @@ sed -n '1,4091s/add/del/p' "$TMP/batch" >"$TMP/undo"
 check "delete all others" in_ns "$H0" ndp -b "$TMP/undo"
 is "none of them is left" "$(show)" "10.2.0.0/16 entropy random mark 7;"
 
-# Devices that repair lengths, one of them by a name that is not JSON.
+# Devices that repair lengths, one of them with a name that JSON has to escape.
 name='a"b[,{\'
 ip -n "$H0" link add "$name" type dummy
 check "add a device" in_ns "$H0" ndp repair add "$name"
@@ -188,7 +188,7 @@ is "complete an event" "$(complete_words ndp monitor open pa)" "path"
 is "complete behind an option's value" "$(complete_words ndp -w 1 -c 3 stat ActiveO)" "ActiveOpens"
 is "complete no value" "$(complete_words ndp stat -w "")" ""
 is "complete counters" "$(complete_words ndp stat Timeouts ActiveO)" "ActiveOpens"
-# A name that a shell would run, were it expanded; as it has to be quoted.
+# A name that a shell would run, were it expanded; it has to be quoted.
 ip -n "$H0" link add '$(touch${IFS}x)' type dummy
 is "complete a device whose name is a command" "$(complete_words ndp repair add '\$')" \
 	'\$\(touch\$\{IFS\}x\)'
@@ -205,12 +205,12 @@ is "complete ndp_run: a file of settings" "$(complete_words ndp_run -c file-of)"
 is "complete ndp_run: what the program takes" "$(complete_words ndp_run -v cat --x file-of)" \
 	"file-of-settings"
 
-# ndp_cat: a file there and another back over one connection.
+# ndp_cat: a file in each direction over one connection.
 head -c 3000000 /dev/urandom >"$TMP/there"
 head -c 1000000 /dev/urandom >"$TMP/back"
-# A first window that comes before its listener may be refused by its first packet and
-# accepted by its last, so nobody connects before that.  What the listener before has said
-# is wiped out first.
+# A first window that arrives before its listener may be refused by its first packet and
+# accepted by its last, so clients wait for the listener.  The output of the listener before
+# it is erased first.
 listens() { wait_for 20 grep -q "listening on port" "$TMP/err" || die "no listener"; }
 for proto in ndp tcp; do
 	: >"$TMP/err"
@@ -228,7 +228,7 @@ r = json.load(open(sys.argv[1]))
 print(r["proto"], r["role"], r["peer"], r["sent"], r["received"], r["seconds"] > 0)' \
 		"$TMP/json")" "$proto initiator 10.0.0.2 3000000 1000000 True"
 done
-# A listener that takes connections without end goes on behind one that was reset.
+# A listener that accepts connections without end goes on after one that was reset.
 cat >"$TMP/reset.py" <<'END'
 import ctypes, os, socket, struct, sys, time
 family, address, port, signal = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tracepoints tell what the counters count: each event of an incast through a port that trims and
-# returns, then drops, and of one of two spines that swallows all it is sent.  And the one-liners
-# of Documentation/observe.md say something.
+# Tracepoints report what the counters count: each event of an incast through a port that trims and
+# returns headers, then drops them, and of one of two spines that drops everything.  And the
+# one-liners of Documentation/observe.md print something.
 #
 #	HOST[1] .. HOST[4] ==1 Gb/s== LEAF[0] --5 Mb/s-- HOST[0]
 . "$(dirname "$0")/lib_ndp.sh"
@@ -15,7 +15,7 @@ tap_plan 56
 trace_instance
 
 trace() { echo "$1" | tee "$T/events/ndp/enable" >"$T/events/sch_ndp/enable"; }
-# What has come since the last time is in $TMP/trace.
+# Move the events since the last call to $TMP/trace.
 traced() {
 	cat "$T/trace" >"$TMP/trace"
 	: >"$T/trace"
@@ -23,10 +23,10 @@ traced() {
 not_lost() { cat "$T"/per_cpu/cpu*/stats | awk -F': ' '
 	/overrun|dropped/ { n += $2; seen++ } END { exit !seen || n }'; }
 
-# networks NS...: the numbers by which events name them, as a pattern
+# networks NS...: a pattern of the numbers by which events name them
 networks() { stat -L -c %i "${@/#//run/netns/}" | paste -sd '|'; }
 
-# seen EVENT NETWORKS [FIELD=VALUE | !FIELD=VALUE]...: how many such events
+# seen EVENT NETWORKS [FIELD=VALUE | !FIELD=VALUE]...: the number of such events
 seen() {
 	awk -v head=" $1: netns=($2) " -v want="${*:3}" '
 		BEGIN {
@@ -43,19 +43,19 @@ seen() {
 		END { print c + 0 }' "$TMP/trace"
 }
 
-# sum EVENT NETWORKS FIELD: its sum
+# sum EVENT NETWORKS FIELD: the sum of that field
 sum() {
 	awk -v head=" $1: netns=($2) " -v field=" $3=" '
 		$0 ~ head { s += substr($0, index($0, field) + length(field)) }
 		END { print s + 0 }' "$TMP/trace"
 }
 
-# told NAME COUNTERS EVENT [FIELDS...]: as many events of the hosts as the counters say
+# told NAME COUNTERS EVENT [FIELDS...]: the hosts have as many events as the counters show
 told() {
 	# shellcheck disable=SC2086
 	is "$1" "$(seen "$3" "$HOSTS" "${@:4}")" "$(counters "${HOST[@]}" | sum_of $2)"
 }
-# the same of a counter of LEAF[0]'s port to HOST[0]
+# told_port NAME COUNTER EVENT [FIELDS...]: the same for a counter of LEAF[0]'s port to HOST[0]
 told_port() {
 	is "$1" "$(seen "$3" "$LEAVES" dev=h0 "${@:4}")" "$(port "$2")"
 }
@@ -88,8 +88,8 @@ told "FINs that leave" FinOut ndp_send type=FIN
 told "NACKs that leave" NackOut ndp_send type=NACK
 told "PULLs that leave" PullOut ndp_send type=PULL
 told "probes that leave" ProbeOut ndp_send type=PROBE
-# What comes for connections that have ended is no event, nor is its answer.
-# told_but_tombs NAME COUNTER EVENT [FIELDS...]: as many as the counter says, less these at most
+# A packet for a connection that has ended is no event, nor is its answer.
+# told_but_tombs NAME COUNTER EVENT [FIELDS...]: as many as the counter shows, less these at most
 told_but_tombs() {
 	local all
 
@@ -99,7 +99,7 @@ told_but_tombs() {
 }
 told_but_tombs "ACKs that leave" AckOut ndp_send type=ACK
 
-# What has come is looked at, and may be refused.
+# A packet is traced when it arrives, and may be refused after that.
 refused=$(counters "${HOST[@]}" | sum_of DropPsn DropWindow DropClosed)
 whole=$(seen ndp_receive "$HOSTS" type=DATA !len=0 trimmed=0)
 trimmed=$(seen ndp_receive "$HOSTS" type=DATA trimmed=1)
@@ -132,14 +132,14 @@ told_port "that could not return" drop_bounce sch_ndp_drop reason=drop_bounce
 some "some were" "$(seen sch_ndp_drop "$LEAVES" reason=drop_header)"
 is "data dropped" "$(seen sch_ndp_drop "$LEAVES" reason=drop_data)" "$(port drop_data)"
 
-# Off again
+# Tracing is off again
 serve "${HOST[0]}" -n 1 5000
 fetch "${HOST[1]}" -s 100000 "${ADDRESS[0]}" 5000 && served
 check "every byte of what is not traced" [ $? -eq 0 ]
 traced
 is "which leaves no event" "$(grep -c netns= "$TMP/trace")" 0
 
-# Paths, of IPv6: one of two spines swallows what it is sent, then it does not.
+# Paths, over IPv6: one of two spines drops everything for a while.
 ns_del_all
 # shellcheck disable=SC2034
 FAMILY=6 NET_LEN=64
@@ -177,19 +177,19 @@ is "by their ports" "$(grep -cE ' ndp_path: .* entropy=50(000|097|194|291|388|48
 is "of IPv6, by its address" "$(seen ndp_path "$HOSTS" "daddr=${ADDRESS[1]}")" \
 	"$(seen ndp_path "$HOSTS")"
 
-# The one-liners, while both spines lose, the port to the receiver trims, and transfers come and
-# go, until each has had something to say.
+# The one-liners, while both spines lose packets, the port to the receiver trims, and transfers come
+# and go, until each has had something to report.
 DOCUMENT=$(dirname "$0")/../Documentation/observe.md
-# one_liner N: the Nth of them
+# one_liner N: the Nth one-liner
 one_liner() {
 	awk -v n="$1" -v quote="'" '/^    bpftrace -e/ { i++; on = 1 }
 		on && i == n
 		on && substr($0, length($0)) == quote { on = 0 }' "$DOCUMENT"
 }
-# Has it begun?  Then it waits for events.
+# Has bpftrace attached its probes?  Then it waits for events.
 attached() { grep -qE 'epoll|ep_poll' "/proc/$1/wchan"; }
-# Until it listens to signals it has them ignored.
-# A second one, while it looks up the names of functions to say what it has, would end it.
+# bpftrace ignores SIGINT until it has a handler, so it is sent again.  Not at once: a second one
+# would end it while it looks up the names of functions for its output.
 ended() { ! kill -0 "$1"; }
 interrupted() {
 	kill -INT "$1"
@@ -225,7 +225,7 @@ ip -n "${HOST[1]}" link set eth0 type netwire rate 5mbit || die "no slow port"
 tc -n "${LEAF[1]}" qdisc replace dev h1 root ndp limit 1 || die "no short queue"
 pids=()
 for i in {1..7}; do
-	# Its process must be bpftrace, to be told that it is enough.
+	# exec: the process must be bpftrace itself, to get the signal.
 	LD_LIBRARY_PATH=${LIBRARIES-} bash -c "exec $(one_liner $i)" >"$TMP/said.$i" 2>&1 &
 	pids[i]=$!
 done

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Opening costs no round trip (NDP paper, section 3.2.2): over a long wire a
-# request and its answer take one from connect(), and TCP's take two.
+# Opening costs no round trip (NDP paper, section 3.2.2): over a long wire a request and
+# its answer take one round trip from connect() on, and TCP's take two.
 #
 #	H0 ======== 50 ms each way ======== H1
 . "$(dirname "$0")/lib_ndp.sh"
@@ -14,7 +14,7 @@ RTT=100000
 wire_pair rate=1gbit delay=50ms mtu=9000
 set_ndp base_rtt_us=$RTT "$H0" "$H1"
 
-# takes N PROTOCOL ARGS...: so many whole round trips?
+# takes N PROTOCOL ARGS...: does it take so many whole round trips?
 takes() {
 	local wanted=$1 proto=$2 us
 
@@ -33,7 +33,7 @@ exact "NDP: greeting, request and answer in two" takes 2 ndp -f 5001
 exact "TCP: in three" takes 3 tcp -f 5001
 exact "no timeout on the way" [ "$(ndp_total Timeouts "$H0" "$H1")" -eq 0 ]
 
-# A host refuses by a reset from its first socket of NDP's on; one that has none does so by
+# A host refuses by a reset once it has had an NDP socket; one that has had none does so by
 # ICMP, or not at all over IPv6.
 serve "$H1" 5003
 in_ns "$H0" timeout 60 ndp_xfer connect -s 1000 "${ADDRESS[1]}" 5002 >"$TMP/refused" 2>&1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# netwire alone: what is shown, what is refused, what crosses the wire, and
-# what happens when it goes.
+# netwire alone: what is shown, what is refused, what crosses the wire, and what happens
+# when it is deleted.
 #
 #	   NEAR                     FAR
 #	+--------+                +--------+
@@ -10,8 +10,8 @@
 #	+--------+     netwire    +--------+
 #	 10.0.0.1                  10.0.0.2
 #
-# Frames are numbered and filled from their number, so that each is known to
-# the byte; all are accounted for by the counters of both ends.
+# Frames are numbered and filled from their number, so that each of their bytes is known;
+# all frames are accounted for by the counters of both ends.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -34,15 +34,15 @@ def packet_socket(dev, proto):
     s.bind((dev, proto))
     return s
 
-# send DEV FIRST COUNT SIZE: frames to everybody, SIZE without FCS
+# send DEV FIRST COUNT SIZE: broadcast frames, SIZE without FCS
 def send(dev, first, count, size):
     s = packet_socket(dev, 0)
     head = b'\xff' * 6 + s.getsockname()[4] + struct.pack('!H', TYPE)
     for seq in range(int(first), int(first) + int(count)):
         s.send(head + payload(seq, int(size)))
 
-# receive DEV RESULT: until terminated; then the numbers of frames and of
-# those that are wrong, and whether they came in order
+# receive DEV RESULT: until terminated; then writes the numbers of frames and of wrong ones,
+# and whether they arrived in order
 def receive(dev, result):
     s = packet_socket(dev, TYPE)
     s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)	# SO_RCVBUFFORCE
@@ -69,7 +69,7 @@ def receive(dev, result):
     with open(result, 'w') as f:
         print('frames=%d bad=%d ordered=%d' % (n, bad, order), file=f)
 
-# tcpserver FILE: one connection into the file.  tcpclient ADDRESS FILE
+# tcpserver FILE: write one connection to the file.  tcpclient ADDRESS FILE: send it
 def tcpserver(name):
     l = socket.create_server(('', 5000))
     open(name + '.ready', 'w').close()
@@ -89,7 +89,7 @@ def udp(address, count, size):
     for seq in range(int(count)):
         s.sendto(payload(seq, int(size) + 14), (address, 5001))
 
-# udpreceive RESULT: until terminated
+# udpreceive RESULT: as receive, for datagrams
 def udpreceive(result):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)
@@ -111,7 +111,7 @@ def udpreceive(result):
     with open(result, 'w') as f:
         print('frames=%d bad=%d' % (n, bad), file=f)
 
-# outq ADDRESS DELAY: a datagram; its memory must come back while it is in flight
+# outq ADDRESS DELAY: send a datagram; its memory must be freed while it is in flight
 def outq(address, delay):
     import array, fcntl, termios
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -125,8 +125,8 @@ def outq(address, delay):
         time.sleep(0.01)
     sys.exit('still %d bytes' % a[0])
 
-# flood DEV: without end, until the device goes; with pauses, for without a carrier
-# each send succeeds at once, and in virtual time that would be for ever
+# flood DEV: send until the device is deleted; with pauses, for without a carrier each send
+# succeeds at once, and in virtual time that would never end
 def flood(dev):
     s = packet_socket(dev, 0)
     f = b'\xff' * 6 + s.getsockname()[4] + struct.pack('!H', TYPE) + bytes(1000)
@@ -150,7 +150,7 @@ ip_near() { ip -n "$NEAR" "$@"; }
 ip_far() { ip -n "$FAR" "$@"; }
 set_wire() { ip_near link set h0 type netwire "$@"; }
 
-# stat NS DEV NAME...: the sum of such counters of ethtool -S
+# stat NS DEV NAME...: the sum of these counters of ethtool -S
 stat() {
 	in_ns "$1" ethtool -S "$2" | awk -v names=" ${*:3} " -v wanted=$(($# - 2)) '
 		index(names, " " substr($1, 1, length($1) - 1) " ") { sum += $2; found++ }
@@ -178,7 +178,7 @@ refused() {
 	fi
 }
 
-# cable [OPTIONS]: a fresh one between the namespaces, up
+# cable [OPTIONS]: a new one between the namespaces instead of the old one, up
 cable() {
 	! exists "$NEAR" h0 || ip_near link del h0
 	ip_near link add h0 type netwire "$@" peer name s0 netns "$FAR" || die "no cable: $*"
@@ -190,7 +190,7 @@ up() {
 	ip_far link set s0 mtu "${MTU-1500}" up
 	ip_near address replace 10.0.0.1/24 dev h0
 	ip_far address replace 10.0.0.2/24 dev s0
-	# the default one would drop on purpose
+	# the default qdisc would drop on purpose
 	tc -n "$NEAR" qdisc replace dev h0 root pfifo limit 1000
 	tc -n "$FAR" qdisc replace dev s0 root pfifo limit 1000
 	wait_for 10 carrier "$NEAR" h0 || die "no carrier"
@@ -201,7 +201,7 @@ same_bytes() {
 	[ "$(stat "$FAR" s0 rx_bytes)" -eq "$(stat "$NEAR" h0 tx_bytes)" ]
 }
 
-# settled N: N frames from h0 are all accounted for at s0, or found no memory at h0
+# settled N: all of N frames from h0 are accounted for at s0, or found no memory at h0
 settled() {
 	sent "$1" && [ $(($(stat "$NEAR" h0 tx_nomem) +
 		$(stat "$FAR" s0 rx_frames rx_ber_lost rx_oversize rx_nomem))) -eq "$1" ]
@@ -210,10 +210,10 @@ settled() {
 all_settled() { settled "$(stat "$NEAR" h0 tx_frames)"; }
 sent() { [ "$(stat "$NEAR" h0 tx_frames)" -eq "$1" ]; }
 
-# capture COMMAND...: run it with a receiver at the far end: $GOT
+# start_receiver COMMAND...: at the far end; stop_receiver puts its result into $GOT
 start_receiver() {
 	rm -f "$TMP"/got*
-	# not through a function: its process must be the receiver
+	# not through a function: $PID must be the receiver itself
 	background ip netns exec "$FAR" "${FRAMES[@]}" "$@" "$TMP/got"
 	RECEIVER=$PID
 	wait_for 30 test -e "$TMP/got.ready" || die "receiver does not start"
@@ -287,7 +287,7 @@ print(d["rate"], d["delay"], d["ber"], d["ber_mode"])')" "1000000000 250000 1e-0
 	check "deleting one end deletes both" gone "$NEAR" h0
 }
 
-# Does the monitor hear of something that every device tells?
+# Has the monitor begun?  Every device reports a change of its alias.
 hears() {
 	ip_far link set s0 alias "$RANDOM"
 	grep -q s0 "$TMP/monitor"
@@ -317,7 +317,7 @@ test_link() {
 	check "carrier goes with the far end" wait_for 10 no_carrier "$NEAR" h0
 }
 
-# tcp: a file through a TCP connection
+# tcp NAME: a file through a TCP connection
 tcp() {
 	local f=$TMP/file
 
@@ -338,11 +338,11 @@ test_delivery() {
 	is "GRO at the far end" "$(gro "$FAR" s0)" off
 	tcp "TCP delivers the bytes"
 	check "all frames arrive" wait_for 10 all_settled
-	# A late ARP may pass between two readings, not between two equal ones.
+	# Between two readings a late ARP may be counted, but not between two equal ones.
 	check "with all their bytes" wait_for 10 same_bytes
 	is "none longer than the MTU" "$(stat "$FAR" s0 rx_oversize)" 0
 
-	# Of the first hardly a bit leaves while the others come.
+	# Hardly a bit of the first frame leaves while the others are queued.
 	MTU=1500 cable rate 1kbit
 	frames send h0 0 100 30
 	between "ring stops" 1 "$(stat "$NEAR" h0 tx_ring_stops)" 100
@@ -407,15 +407,15 @@ test_bit_errors() {
 
 	# the sender leaves checksums to the device; a flip must still be seen
 	start_receiver udpreceive
-	# while an address is asked for, only so many packets wait for it
+	# only so many packets wait for an address to be resolved
 	ip_near neighbour replace 10.0.0.2 lladdr "$(far cat /sys/class/net/s0/address)" \
 		dev h0 nud permanent
 	before=$(stat "$NEAR" h0 tx_frames)
 	frames udp 10.0.0.2 500 1400
 	wait_for 60 settled $((before + 500))
 	stop_receiver
-	# But two flips in one column of a 16-bit sum, one up, one down: of these
-	# 500 frames 0.1 on average.
+	# Except for two flips in one column of a 16-bit sum, one up, one down: of
+	# these 500 frames 0.1 on average.
 	between "corrupt: UDP's checksum catches it" 0 "$(field bad)" 3
 	between "corrupt: and those are missing" 300 "$(field frames)" 499
 }
@@ -437,7 +437,7 @@ test_retransmission() {
 	far ethtool -K s0 gro on
 	tcp "TCP over a corrupting wire"
 	check "frames were corrupted" test "$(stat "$FAR" s0 rx_ber_corrupted)" -gt 0
-	# bytes on the far end are final even where the near end left the checksum
+	# the far end gets complete checksums, even if the near end left them to the device
 	MTU=1500 cable rate 1gbit
 	far ethtool -K s0 rx off
 	near ethtool -K h0 rx off
@@ -465,7 +465,7 @@ test_flight() {
 	is "a link that goes down loses the flight" "$(arrived_or_lost)" 10
 }
 
-# All frames that left h0 for s0, by what became of them
+# The sum of what became of all frames that left h0 for s0
 arrived_or_lost() {
 	echo $(($(stat "$FAR" s0 rx_frames) + $(stat "$NEAR" h0 tx_lost_in_flight tx_nomem)))
 }
@@ -516,7 +516,7 @@ test_moves() {
 	check "the end of its namespace deletes both" wait_for 20 gone "$NEAR" h0
 }
 
-# flooding: both ends send more than 100 Mb/s carry
+# flooding: both ends send more than 100 Mb/s can carry
 flooding() {
 	background ip netns exec "$NEAR" "${FRAMES[@]}" flood h0 2>/dev/null
 	FLOODS=("$PID")

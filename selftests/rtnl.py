@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Requests to rtnetlink by this process itself: in good order, or of any attributes.
+# Requests to rtnetlink by this process itself: well-formed ones, or with random attributes.
 
 import os
 import random
@@ -50,7 +50,7 @@ def ndmsg(index, state=NUD_NOARP, flags=NTF_SELF):
 
 
 class Netlink:
-    """A socket in a namespace, or in this thread's own."""
+    """A netlink socket in a namespace, or in this thread's own."""
 
     def __init__(self, ns=None):
         def make():
@@ -62,7 +62,7 @@ class Netlink:
 
     def ask(self, kind, flags, payload, length=None):
         """Return: 0, or the errno of the refusal; None if there is no answer"""
-        # What a length that lies leaves of it may be a request of its own, of another number.
+        # With a wrong length, the rest of a message may be taken for another request, with another number.
         self.number += 1
         message = struct.pack("IHHII", length or len(payload) + 16, kind, NLM_F_REQUEST | NLM_F_ACK | flags, self.number, 0) + payload
         self.sock.send(message)
@@ -89,13 +89,13 @@ def index_of(ns, dev):
 
 
 def edge():
-    """Numbers at which something changes, and others"""
+    """Numbers at boundaries, and others"""
     return random.choice((random.getrandbits(32), random.randrange(16), random.randrange(256), -random.randrange(1, 16) % 2**32,
                           random.choice((0, 1, 64 << 10, 256 << 10, 1 << 20, 4095, 4096, 1500, 0x7fffffff, 0x80000000, 2**32 - 1))))
 
 
 def any_attr(last):
-    """Of any type up to one beyond the last, and any length"""
+    """An attribute of any type up to one beyond the last, and of any length"""
     size = random.choice((1, 1, 2, 4, 4, 4, 8, 8, random.randrange(64)))
     value = b"".join(struct.pack("I", edge()) for _ in range(size // 4 + 1))[:size]
     return attr(random.randrange(last + 2) | random.choice((0, 0, 0, NLA_F_NESTED, 0x4000)), value)
@@ -106,7 +106,7 @@ def any_attrs(last, most=5):
 
 
 def broken(data, keep):
-    """Half of the time as it is, else with some bytes behind the first ones changed, or cut"""
+    """Half of the time the data as it is, else with some bytes behind the first @keep changed, or cut"""
     if random.getrandbits(1) or len(data) <= keep:
         return data
     data = bytearray(data)
@@ -116,7 +116,7 @@ def broken(data, keep):
 
 
 def as_child(work):
-    """In a process of its own.  Return: what it returns, a string."""
+    """Run work() in a process of its own.  Return: what it returns, a string."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

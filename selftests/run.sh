@@ -7,11 +7,11 @@
 #
 # TEST:VARIANT runs one variant of the program's fixtures.
 # Prints TAP as kselftest's own runner does: each test's output with "# " before
-# it, then its result.  A test fails by its exit code (4: skipped), by the time
-# in "settings", or when the kernel complains while it runs.  124 and 137 may be a
-# test's own exit codes: what timeout says tells.  After a complaint or a time-out
-# this kernel is no place for further tests: with -1 the run ends there (exit code
-# 3).  TIMEOUT, in seconds, overrides that time.
+# it, then its result.  A test fails by its exit code (4: skipped), by exceeding the
+# time in "settings", or if the kernel complains while it runs.  As 124 and 137 may be
+# a test's own exit codes, timeout's message decides.  After a complaint or a time-out
+# the kernel is not fit for further tests: with -1 the run ends there (exit code 3).
+# TIMEOUT, in seconds, overrides that time.
 set -u
 export LC_ALL=C
 
@@ -27,7 +27,7 @@ fi
 [ $# -gt 0 ] || mapfile -t tests < <(make -s list)
 [ $# -eq 0 ] || tests=("$@")
 timeout=${TIMEOUT:-$(sed -n 's/^timeout=//p' settings)}
-# Virtual time costs nothing: what waits for many time-outs of its own may do so.
+# Virtual time costs nothing: tests that wait for many time-outs of their own may do so.
 [ -n "${TIMEOUT-}" ] || [ ! -e /proc/exitcode ] || timeout=$((4 * timeout))
 
 run_one() {
@@ -44,7 +44,7 @@ run_one() {
 	) | stdbuf -oL sed 's/^/# /'
 	code=$(cat "$codes")
 	! grep -q '^timeout: sending signal' "$late" || code=late
-	# Objects freed late complain late.
+	# The kernel complains late of objects that are freed late.
 	sleep 0.3
 	complaint=$(dmesg | awk -v mark="selftest: begin $test" \
 		'index($0, mark) { on = 1; next } on' | grep -Ef splat | head -n 5)
@@ -83,12 +83,12 @@ for t in "${tests[@]}"; do
 		exit 3
 	fi
 done
-# A device that is never freed is complained of after ten seconds.
+# The kernel complains of a device that is not freed after ten seconds.
 sleep 11
-# Two scans, for what was allocated just before the first is not looked at.
+# Two scans, for objects allocated just before the first one are not reported by it.
 leaks=/sys/kernel/debug/kmemleak
 if [ -e $leaks ] && echo scan >$leaks && sleep 6 && echo scan >$leaks; then
-	# The file's size is 0 also when there is something in it.
+	# The file's size is 0 even if it has contents.
 	report=$(head -n 100 $leaks | sed 's/^/# /')
 	if [ -n "$report" ]; then
 		echo "$report"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_cee's work in real forwarding.  Prints TAP.
+# sch_cee in real forwarding.  Prints TAP.
 #
 #	A e0 ------ pA \
 #	                S  pC ------ e0 C
@@ -12,7 +12,7 @@
 # are added up.  C forges pause frames.
 #
 # Where time is virtual, pauses and shares are exact; elsewhere links are slow, the
-# headroom is large, and what would hang on the machine's speed is not asked.
+# headroom is large, and what depends on the machine's speed is not checked.
 
 import contextlib
 import ctypes
@@ -29,17 +29,17 @@ import time
 
 from sch_ndp import VIRTUAL, check, inside, left_out, results, run, same, say, wait_for_carrier, wait_until
 
-# How the switch forwards, and its ports' options.  In real time, which it takes most of, one of
-# them, unless all is asked for.
+# How the switch forwards, and its ports' options.  In real time this takes longest, so only one
+# of them is tested there, unless NDP_FULL is set.
 WAYS = [("vlan", "classify pcp")]
 if VIRTUAL or os.environ.get("NDP_FULL"):
     WAYS += [("route6", ""), ("bridge", ""), ("route", "")]
 RATE, BITS = ("1gbit", 10**9) if VIRTUAL else ("5mbit", 5 * 10**6)
-# A peer in software, on a machine that is slow: what it sends in 20 ms
+# Room for what a peer in software, on a slow machine, sends in 20 ms after XOFF
 SLACK = "" if VIRTUAL else " ring 200k"
-# All that a host sends at once, and more: however late a peer obeys, no more comes.
+# More than all that a host sends at once: however late a peer obeys, everything fits.
 ROOM = "" if VIRTUAL else " ring 2m"
-# And a pause lasts as long as such a machine needs.
+# And no watchdog, as a pause lasts as long as such a machine needs.
 ALL = "" if VIRTUAL else ROOM + " watchdog off"
 SIZE = 1400
 IPV6_TCLASS, IPV6, SO_PRIORITY = 67, 41, 12
@@ -109,7 +109,7 @@ def ports(options="", hosts=""):
 
 
 def prefix(mode, host):
-    """Of its own network behind a router, of one for all behind a bridge."""
+    """Prefix of a host: of a network of its own behind a router, of one for all behind a bridge."""
     n = HOSTS.index(host) if mode.startswith("route") else 0
     return "fd00:%x::" % (n + 1) if mode.endswith("6") else "10.0.%d." % n
 
@@ -141,7 +141,7 @@ def bridge_up(mode):
 
 
 def routed(mode, host):
-    """A port of the router; one that goes down forgets all that."""
+    """Address and neighbour of a router's port, which it loses when it goes down."""
     ip("S", "address replace %s1/%d dev p%s%s" % (prefix(mode, host), length(mode), host,
                                                   " nodad" if mode.endswith("6") else ""))
     ip("S", "neighbour replace %s lladdr %s nud permanent dev p%s" % (
@@ -176,7 +176,7 @@ def build(mode, kind="netwire", **wire):
     for host in HOSTS:
         wait_for_carrier(names[host], "e0")
         wait_for_carrier(names["S"], "p" + host)
-        # Before it is a local one, a host that routes sends what comes for it out again.
+        # Until its address is local, a host that routes sends packets for itself out again.
         if mode.endswith("6"):
             wait_until(lambda: "local %s " % address(mode, host) in
                        ip(host, "-6 route show table local"), "an address")
@@ -210,7 +210,7 @@ class Flow:
         else:
             self.sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_PRIORITY, prio)
-        # All packets of a flow fit into no queue, so that it waits for the port.
+        # A flow has more packets than the send buffer holds, so it waits for the port.
         self.sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 100000)
         self.sock.settimeout(60)
         self.thread = threading.Thread(target=self.work)
@@ -239,14 +239,14 @@ class Flow:
 
 
 def end(flows):
-    """All at once: one that waits may wait for another."""
+    """Stop all flows before waiting for any: one may wait for another."""
     for flow in flows:
         flow.stop = True
     return [flow.finish(now=True) for flow in flows]
 
 
 class Sink:
-    """Where they go: all of them fit in."""
+    """Receiver of the flows, with room for all their datagrams."""
 
     def __init__(self, mode, room=128 << 20, host="C"):
         family = socket.AF_INET6 if mode.endswith("6") else socket.AF_INET
@@ -265,14 +265,14 @@ class Sink:
 
 
 class Log:
-    """What the kernel says from now on"""
+    """What the kernel logs from now on"""
 
     def __init__(self):
         self.file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
         os.lseek(self.file, 0, os.SEEK_END)
 
     def lines(self, pattern):
-        """Those in which it is found"""
+        """Lines in which the pattern is found; closes the log"""
         found = []
         try:
             while True:
@@ -283,7 +283,7 @@ class Log:
 
 
 class Forger:
-    """C, or another host, sends what it likes to S."""
+    """C, or another host, sends arbitrary frames to S."""
 
     def __init__(self, host="C"):
         self.host = host
@@ -303,7 +303,7 @@ class Forger:
         self.frame(struct.pack("!HH", 0x0001, quanta))
 
     def hold(self, prio, every=0.01):
-        """Again and again, in the background, until it is let go."""
+        """Pause again and again, in the background, until let_go()."""
         self.holding = True
 
         def work():
@@ -325,7 +325,7 @@ class Forger:
 
 
 def settled():
-    """Nothing is queued or charged at S."""
+    """Is nothing queued or charged at S?"""
     xs = [counters("S", "p" + host) for host in HOSTS]
     return all(not x["qlen"] and not x["domain_used"] and
                all(not x["prio%d" % i]["shared"] and not x["prio%d" % i]["headroom"] for i in range(8))
@@ -339,10 +339,10 @@ def everywhere(prio, key):
 
 @contextlib.contextmanager
 def overload(lossy=True):
-    """Of C's port, by what is started here: where time is real, the machine may be slower than a port.
+    """Overload C's port by the flows that are started in this context.
 
-    There C's port sends next to nothing until A and B are paused and, if there is one, the lossy
-    priority drops.
+    Where time is real, the machine may be slower than a port: there C's port sends next to nothing
+    until A and B are paused and, if there is one, the lossy priority drops.
     """
     if not VIRTUAL:
         tc("S", "qdisc change dev pC root handle 10: cee rate 1kbit")
@@ -379,7 +379,7 @@ def lossless(name, mode, total=1000):
 
 
 def told(name):
-    """Each pause frame that was sent was seen, and they kept the buffer in its bounds."""
+    """Each pause frame that was sent was received, and pauses kept the buffer in its bounds."""
     for host in ("A", "B"):
         at_s, at_h = counters("S", "p" + host)["prio3"], counters(host, "e0")["prio3"]
         check(name + ": %s was paused and went on (%d, %d)" % (host, at_s["xoff_sent"], at_s["xon_sent"]),
@@ -399,14 +399,14 @@ def forwarding():
         lossless(mode, mode)
         destroy()
     build("route", "veth")
-    # veth has no rate of its own; a bridge between would hand its frames on at once
+    # veth has no rate of its own, and a bridge would forward its frames at once
     ports("rate %s" % RATE + (ALL or " ring 400k"))
     lossless("veth", "route")
     destroy()
 
 
 def headrooms():
-    """What the formula sets aside is enough when nothing leaves."""
+    """The headroom that the formula sets aside is enough when nothing leaves."""
     if not VIRTUAL:
         left_out("headrooms", 18, "asks for exact links, in virtual time alone")
         return
@@ -417,9 +417,9 @@ def headrooms():
 
 
 def headroom(rate, mbits, delay, mtu):
-    """C takes nothing, so all that comes after XOFF is there.
+    """C accepts nothing, so all that arrives after XOFF stays in the headroom.
 
-    User-mode Linux sets no timer to less than 1 us: both ends may be that late.
+    User-mode Linux sets no timer to less than 1 us: either end may be that late.
     """
     mode, under_way = "route", 2 * delay * mbits // 8
     build(mode, rate=rate, delay="%dus" % delay, mtu=mtu)
@@ -444,7 +444,7 @@ def headroom(rate, mbits, delay, mtu):
 
 
 def stacked():
-    """From a bridge to a routed port: the bridge has received it, so all its ports have."""
+    """From a bridge to a routed port: as the bridge received a packet, all its ports are charged."""
     build("bridge")
     ip("S", "link set pC nomaster")
     ip("S", "address add 10.0.0.1/24 dev br0")
@@ -473,13 +473,13 @@ def stacked():
 
 
 def quanta():
-    """What C says is obeyed, for as long as it says."""
+    """C's pauses are obeyed, for as long as their quanta say."""
     mode = "route"
     build(mode)
     ports("watchdog off prio 5 lossless")
     forger, sink = Forger(), Sink(mode)
 
-    # Few enough for the host's own queue; they leave by pC
+    # Datagrams, few enough for the host's own queue, that leave by pC
     def send(prio, n=5):
         flow = Flow(mode, "A", prio, prio, n).start()
         flow.finish()
@@ -521,7 +521,7 @@ def quanta():
 
 
 def malformed(forger):
-    # No tag: S would take a tagged one for a frame of that VLAN, which it has not.
+    # Unknown operations, pauses to other addresses, and one with a VLAN tag are malformed.
     bad = [b"\x01\x01", struct.pack("!H", 0x0102), struct.pack("!HH", 0x0000, 65535), b""]
     before = counters("S", "pC")
     for payload in bad[1:]:
@@ -530,7 +530,7 @@ def malformed(forger):
     forger.frame(pfc, dest=bytes.fromhex("0180c2000002"))
     forger.frame(pfc, dest=b"\xff" * 6)
     forger.frame(b"\x00\x03\x88\x08" + pfc, proto=b"\x81\x00")
-    # What a host beyond a bridge could send
+    # Unicast frames, as a host beyond a bridge could send
     for payload in (pfc, struct.pack("!HH", 0x0001, 65535)):
         forger.frame(payload, dest=bytes.fromhex(MACS["pC"].replace(":", "")))
     wait_until(lambda: counters("S", "pC")["malformed"] - before["malformed"] >= 8, "malformed ones")
@@ -553,7 +553,7 @@ def untrusted(forger):
 
 
 def flood():
-    """C says any quanta, as fast as it can: packets wait or go, and none is lost."""
+    """C sends pauses of random quanta as fast as it can: packets wait or leave, and none is lost."""
     mode = "route"
     build(mode)
     ports("watchdog off" + ALL)
@@ -616,7 +616,7 @@ def watchdog():
 
 
 def deaf():
-    """A does not obey: what is beyond the headroom is lost and counted, and said once."""
+    """A does not obey: packets beyond the headroom are lost and counted, and logged once."""
     mode = "route"
     build(mode)
     ports()
@@ -640,7 +640,7 @@ def deaf():
 
 
 def hardware():
-    """A NIC that does PFC by itself is left to it, and whoever sets it up is told."""
+    """PFC is left to a NIC that does it by itself, and tc reports that when it sets up the port."""
     why = subprocess.run(["modprobe", "dcb_nic", "pfc=8"], check=False, stderr=subprocess.PIPE, text=True).stderr
     if why:
         left_out("hardware", 4, "no driver here that has data center bridging")
@@ -667,7 +667,7 @@ def hardware():
 
 
 def shares(node, dev, prios, seconds):
-    """Bytes that each has sent in a time while all wait, as parts of the whole."""
+    """Bytes that each priority sends in a time while all are backlogged, as parts of the whole."""
     def sent():
         x = counters(node, dev)
         return [x["prio%d" % p]["sent_bytes"] for p in prios]
@@ -683,7 +683,7 @@ def near(name, got, wanted):
 
 
 def weights():
-    """At A's own port, whose sockets always have more."""
+    """Shares at A's own port, whose sockets always have more to send."""
     if not VIRTUAL:
         left_out("weights", 4, "asks for senders that are never late, in virtual time alone")
         return
@@ -708,14 +708,14 @@ def weights():
 
 
 def ecn():
-    """What finds a long queue is marked, but for what a pause has held."""
+    """Packets that find a long queue are marked; with NP-ECN, not those that a pause has held."""
     mode = "route"
     build(mode)
     for kind in ("red", "np"):
         ports("watchdog off prio 3 ecn %s min 20000 max 20000" % kind)
         forger, sink = Forger(), Sink(mode)
         before = counters("S", "pC")["prio3"]
-        # Held for a while, then let go
+        # C is paused for a while, then not any more
         forger.hold(3)
         wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
         flow = Flow(mode, "A", 3, 0, 40, ecn=2).start()
@@ -725,7 +725,7 @@ def ecn():
         forger.close()
         got = sink.read()
         x = counters("S", "pC")["prio3"]
-        # What waited before a packet: 20000 bytes are 13 packets of 1442 and a part
+        # Threshold of what waits before a packet: 20000 bytes are 13 packets of 1442 and a part
         marked = x["marked"] - before["marked"]
         same("ecn %s: 40 came, all waited" % kind, (len(got), waited), (40, 40))
         same("ecn %s: those behind 20000 bytes%s" % (kind, "" if kind == "red" else " are spared"),
@@ -745,7 +745,7 @@ def ecn():
 
 
 def dynamic():
-    """Alpha 1 of a small buffer: no more than half of what is free without the headroom."""
+    """Alpha 0.25 of a small buffer: a port gets at most a quarter of what is free without the headroom."""
     mode = "route"
     build(mode)
     ports("buffer 1000k prio 3 alpha 0.25")
@@ -760,8 +760,8 @@ def dynamic():
     x = counters("S", "pA")
     room = 1024000 - sum(counters("S", "p" + h)["options"]["prio3"]["headroom"] for h in HOSTS)
     most = [of("S", "p" + h, 3, "shared_max") for h in ("A", "B")]
-    # a = (room - 2 a) / 4 is room / 6.  One alone has room / 5, and who comes when it has that, in
-    # real time, a fifth of the rest.
+    # Two ports have a = (room - 2 a) / 4 each, that is room / 6.  One alone has room / 5; the other,
+    # if it starts only then, in real time, has a fifth of the rest.
     least = room / 6 if VIRTUAL else room * 4 / 25
     check("dynamic: thresholds follow what is free: %r of %d" % (most, room),
           all(least - 3000 < m <= room / 5 for m in most), x["prio3"])
@@ -777,7 +777,7 @@ def dynamic():
 def change():
     """Options change under traffic, and nothing is lost.
 
-    A threshold of 200 KB is a pause of 600 ms where links are slow: no watchdog.
+    A threshold of 200 KB is a pause of 600 ms where links are slow, hence no watchdog.
     """
     mode = "bridge"
     build(mode)
@@ -805,7 +805,7 @@ def change():
 
 
 def removal():
-    """Ports, cables and the whole switch go while bytes are charged to them."""
+    """Ports, cables and the whole switch are deleted while bytes are charged to them."""
     mode = "route"
     for what in ("qdisc", "link", "reader"):
         build(mode)
@@ -819,7 +819,7 @@ def removal():
         elif what == "link":
             ip("S", "link del pA")
         else:
-            # The one that holds them
+            # The port that holds them
             tc("S", "qdisc del dev pC root")
             same("removal of the %s: nothing stays charged" % what,
                  (counters("S", "pA")["domain_used"], of("S", "pA", 3, "shared")), (0, 0))
@@ -835,7 +835,7 @@ def removal():
 
 
 def death(mode):
-    """Everything of S at once, while packets come."""
+    """All of S is deleted at once while packets arrive."""
     build(mode)
     ports()
     port("S", "pC", "rate 1mbit")
@@ -887,7 +887,7 @@ def ring():
 
 
 def deadlock():
-    """A ring of buffers stops itself; the watchdog ends that."""
+    """A ring of full buffers deadlocks; the watchdog ends that."""
     if not VIRTUAL:
         left_out("deadlock", 5, "asks for links that are full, in virtual time alone")
         return
@@ -923,7 +923,7 @@ def deadlock():
 
 
 def below_mq():
-    """Four queues, one port."""
+    """A port with four queues."""
     mode = "route"
     cables("veth")
     ip("S", "link del pC")
@@ -953,7 +953,7 @@ def below_mq():
     def of_all(key):
         return sum(counters("S", "pC parent 1:%d" % i)["prio3"][key] for i in range(1, 5))
     wait_until(lambda: of_all("in") == 100, "all have come")
-    # veth says 10 Gb/s, at which a pause lasts 3 ms: a slow machine is late to say the next one.
+    # veth reports 10 Gb/s, at which a pause lasts 3 ms: a slow machine sends the next one late.
     held, waited = of_all("packets"), of_all("paused_ns")
     check("below mq: a pause holds all queues", held == 100 or (not VIRTUAL and waited > 0), (held, waited))
     forger.close()
@@ -980,12 +980,12 @@ def unload_modules(name, modules):
 
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)
-# Results there will be
+# Number of results
 PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 5
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):
-    """Some of the parts, or all and as many results as planned; clean() behind them"""
+    """Run the parts that PARTS selects, or all, with as many results as planned; then clean()"""
     seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
     random.seed(seed)
     say("SEED=%d" % seed)
@@ -1007,7 +1007,7 @@ def run_parts(parts, plan, clean, failing=lambda: None):
 
 
 def verdict(parts, chosen, plan):
-    """Exit code, of results that were planned or are counted now"""
+    """Exit code; prints the plan if only some parts ran, else compares it with the results"""
     if len(chosen) < len(parts):
         print("1..%d" % len(results), flush=True)
     elif len(results) != plan:

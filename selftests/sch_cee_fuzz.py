@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# What sch_cee makes of anything: options at random and frames at random (PFC, 802.3x, CNM,
-# garbage), while A and B send to C.  The network is that of sch_cee.py.  Prints TAP.
+# sch_cee under random options and random frames (PFC, 802.3x, CNM, garbage), while A and B
+# send to C.  The network is that of sch_cee.py.  Prints TAP.
 #
-# A round is what one seed gives.  Each kind plays the rounds of fuzz_seeds, which have found
-# something once, then ROUNDS (environment) from SEED on; a round that fails says its seed.
+# Each round follows from one seed.  Each kind plays the seeds of fuzz_seeds, which have found
+# bugs, then ROUNDS (environment) from SEED on; a round that fails prints its seed.
 #
-#   kept	options that leave priority 3 lossless, speed and MTU of the links among them:
-#		each datagram of it arrives, in order
-#   counted	any option of all ports: what was sent is what has arrived and what was
-#		dropped, by reason, at every hop
-#   harsh	besides, links go down, qdiscs and ports go, packets change their priority:
-#		what arrives was sent, and arrives once
+#   kept	options that leave priority 3 lossless, including speed and MTU of the links:
+#		each of its datagrams arrives, in order
+#   counted	any option of all ports: at every hop, all packets that were sent arrived or
+#		were dropped, by reason
+#   harsh	besides, links go down, qdiscs and ports are deleted, packets change their
+#		priority: what arrives was sent, and arrives once
 #
-# After each of them nothing waits, nothing is charged, and the ports work as new ones do.
+# After each round nothing waits, nothing is charged, and new ports work.
 
 import os
 import random
@@ -30,9 +30,9 @@ from sch_ndp import check, run
 
 ENDS = [("S", "p" + host) for host in HOSTS] + [(host, "e0") for host in HOSTS]
 REASONS = ("limit", "overflow", "watchdog", "reset")
-# Of options and frames: so many for each round
+# Steps of a round, each with new options and some frames
 STEPS = 40
-# Datagrams of each flow: of two in priority 3, and one beside them
+# Datagrams of each flow: two flows in priority 3, and one beside them
 TOTAL = 300
 
 
@@ -45,7 +45,7 @@ def below(n):
 
 
 def safe_words():
-    """Of a port of S: no traffic is lost whatever these are."""
+    """Options of a port of S with which no traffic is lost, whatever their values."""
     return any_of(
         "prio 3 alpha 0 xoff %d xon 0" % random.randrange(8000, 250000),
         "prio 3 alpha %.3f xon 0" % random.uniform(0.002, 64),
@@ -61,7 +61,7 @@ def safe_words():
 
 
 def any_words():
-    """Of a port: whatever tc can say, but for what changes a packet's priority."""
+    """Any options of a port, except those that change a packet's priority."""
     prio = below(8)
     return any_of(
         safe_words(), "trust %s" % any_of("yes", "no"), "quanta %d" % below(65536),
@@ -78,7 +78,7 @@ def any_words():
 
 
 def moving_words():
-    """And what does."""
+    """Any options of a port, also those that change a packet's priority."""
     return any_of(any_words(), "classify %s" % any_of("dscp", "pcp", "skb"),
                   "dscp %d-%d:%d" % (below(64), below(64), below(9)), "domain other")
 
@@ -99,7 +99,7 @@ def any_control():
 
 
 def any_cnm(quoted):
-    """About what was sent, or about anything"""
+    """A CNM about a frame that was sent, or about random bytes"""
     what = any_of(quoted, random.randbytes(64))[:any_of(64, below(65))]
     body = point(below(64), what, below(8), any_of(0, 0, below(4)), any_of(None, below(80)))
     tag = random.randbytes(2) + struct.pack("!H", CNM)
@@ -113,7 +113,7 @@ def garbage():
 
 
 class Strangers:
-    """All hosts send frames at random; what their own ports refuse is no matter."""
+    """All hosts send random frames; frames that their own ports refuse do not matter."""
 
     def __init__(self, mode):
         self.forgers = [Forger(host) for host in HOSTS]
@@ -123,7 +123,7 @@ class Strangers:
         self.number = 0
 
     def quote(self):
-        """The last that C has"""
+        """Take the last packet that C has received"""
         try:
             while True:
                 self.quoted = self.tap.sock.recv(2000)[12:76]
@@ -153,18 +153,18 @@ class Round:
         build(mode)
         for host in HOSTS:
             if not mode.startswith("route"):
-                # What is flooded would be counted at two ports.
+                # Flooded frames would be counted at two ports.
                 run("bridge -n %s fdb replace %s dev p%s master static%s" % (
                     names["S"], MACS[host], host, " vlan 10" if mode == "vlan" else ""))
         self.fresh()
         self.sink = Sink(mode)
-        # In a VLAN priority 1 is not told.
+        # The VLAN does not carry priority 1 (egress-qos-map).
         self.beside = 0 if mode == "vlan" else 1
         self.flows = [Flow(mode, host, prio, n, TOTAL) for n, (host, prio) in
                       enumerate((("A", 3), ("B", 3), ("A", self.beside)))]
 
     def fresh(self):
-        """New ports"""
+        """Set up new ports"""
         for node, dev in ENDS:
             words = "watchdog off" if self.kind == "kept" else ""
             if self.mode == "vlan":
@@ -181,12 +181,12 @@ class Round:
             self.accepted += 1
 
     def links(self):
-        """Speed and length of frames: no less than the datagrams have"""
+        """Change a link's rate, or its MTU, which stays large enough for the datagrams"""
         host = random.choice(HOSTS)
         if below(2):
             cee.ip(host, "link set e0 type netwire rate %dmbit" % any_of(100, 1000, random.randrange(50, 2000)))
         else:
-            # A frame is dropped by who takes shorter ones.
+            # A port drops frames longer than its own MTU.
             cee.ip(*any_of((host, "link set e0 mtu %d" % random.randrange(1500, 9001)),
                            ("S", "link set p%s mtu %d" % (host, random.randrange(1500, 9001)))))
 
@@ -199,7 +199,7 @@ class Round:
             if self.mode.startswith("route"):
                 cee.routed(self.mode, host)
         elif what == 1:
-            # Of less than 1280 a device has no IPv6.
+            # With an MTU below 1280 a device has no IPv6.
             least = 1280 if self.mode == "route6" else 576
             cee.ip("S", "link set p%s mtu %d" % (host, any_of(least, 1500, 9000)))
         elif what == 2:
@@ -254,12 +254,12 @@ class Round:
             self.hops(ports, of)
 
     def hops(self, ports, of):
-        """What was sent is found at each hop."""
+        """Packets that were sent are accounted for at each hop."""
         def at(ends, prio, key):
             return sum(ports[end]["prio%d" % prio][key] for end in ends)
         for prio, arrived, flows in ((3, len(of[0]) + len(of[1]), 2), (self.beside, len(of[2]), 1)):
             if prio == 0:
-                # Strangers' frames are there as well.
+                # Random frames are counted there as well.
                 continue
             name = "priority %d: " % prio
             self.equal(name + "the hosts have all", at(ENDS[3:], prio, "in"), flows * TOTAL)
@@ -276,7 +276,7 @@ class Round:
         self.fresh()
 
     def works(self):
-        """All as new"""
+        """New ports work as they should"""
         self.fresh_again()
         for host in HOSTS:
             cee.wait_for_carrier(names["S"], "p" + host)
@@ -292,7 +292,7 @@ def quiet():
 
 
 def drain(limit):
-    """Slow links take seconds: to ask all the time would cost more than all the rest."""
+    """Wait until nothing is queued.  As slow links take seconds, polls get ever rarer."""
     end, gap = time.monotonic() + limit, 0.02
     while not quiet():
         if time.monotonic() > end:
@@ -302,7 +302,7 @@ def drain(limit):
 
 
 def play(kind, seed):
-    """What was wrong"""
+    """Play a round.  Return: what was wrong"""
     random.seed("%s %d" % (kind, seed))
     r = None
     try:
@@ -319,7 +319,7 @@ def play(kind, seed):
 
 
 def seeds(kind):
-    """Those that have found something, then new ones"""
+    """Seeds that have found bugs, then new ones"""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "fuzz_seeds"), encoding="ascii") as file:
         for line in file:
             words = line.split()
@@ -352,7 +352,7 @@ def harsh():
 
 
 PARTS = (kept, counted, harsh)
-# Of each, and the module's end
+# One result for each part, and the module's unloading
 PLAN = 3 + 1
 
 if __name__ == "__main__":

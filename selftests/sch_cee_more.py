@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_cee beside its pauses: QCN, queues by flow, 802.3x, hardware that obeys,
-# bonds, devices of other namespaces, what a bridge floods.  The network is that of sch_cee.py.  Prints TAP.
+# sch_cee besides its pauses: QCN, queues by flow, 802.3x, hardware that obeys pauses, bonds,
+# devices of other namespaces, flooded frames.  The network is that of sch_cee.py.  Prints TAP.
 
 import json
 import os
@@ -77,7 +77,7 @@ def ipv4(source, dest, tos, sport=6000, dport=7000, size=SIZE):
 
 
 def messages():
-    """C takes nothing for a while, so the queue to it grows, and A is told, to the byte."""
+    """C accepts nothing for a while, so the queue to it grows; the CNMs to A are checked to the byte."""
     for mode, tag in (("bridge", False), ("bridge", True), ("route", False)):
         build(mode)
         ports("watchdog off prio 3 qcn standard xoff 1m")
@@ -98,7 +98,7 @@ def messages():
         told = tap.read()
         x = counters("S", "pC")["prio3"]
         same(name + ": as many as were sent", (len(told), x["cnm_unsent"]), (x["cnm_sent"], 0))
-        # The first sample is of the first frame, the second of some 150 KB: 5.8 times Qeq and growing
+        # The first frame is sampled, then one after some 150 KB: 5.8 times Qeq and growing
         check(name + ": samples are the closer the longer the queue (%d)" % len(told), 5 <= len(told) <= 12, x)
         first = told[0]
         same(name + ": from port to source", first[:12], mac("A") + mac("pA"))
@@ -113,7 +113,7 @@ def messages():
               127000 < depth < 175000 and abs(depth - 64 * c["delta"] - len(packet) - len(head) - 12) <= 128, c)
         quoted = packet[:62]
         if mode == "route":
-            # The router has counted down, and mended the checksum.
+            # The router has decremented the TTL, and updated the checksum.
             quoted = quoted[:8] + b"\x3f" + quoted[9:10] + c["msdu"][12:14] + quoted[12:]
         same(name + ": the frame is quoted", c["msdu"], b"\x08\x00" + quoted)
         tap.close()
@@ -128,7 +128,7 @@ def point(fb, quoted, prio=3, version=0, length=None):
 
 
 def strangers():
-    """S limits what it sends to C.  C may ask for that, if it knows what it asks for."""
+    """S limits its rate to C when C asks for it, if C quotes a frame that S has sent."""
     mode = "route"
     build(mode)
     ports()
@@ -162,7 +162,7 @@ def strangers():
     send(point(63, quoted, version=1))
     send(point(63, quoted, length=65))
     send(point(63, quoted, length=2))
-    # 46 bytes are the least that a frame has: 22 are there
+    # A frame has at least 46 bytes: 22 bytes of the quoted frame are there, not 64
     send(point(63, quoted[:10], length=64))
     becomes("malformed", ([0, 3, 5], 0))
     send(point(63, quoted), dest=mac("pA"))
@@ -196,7 +196,7 @@ def strangers():
 
 
 def convergence():
-    """A and B share a link of a tenth: with QCN it has a short queue, and nobody is paused."""
+    """A and B share a link of a tenth of their rate: with QCN its queue is short, and pauses are rare."""
     if not VIRTUAL:
         left_out("convergence", 4 * 7, "asks for peers that are never late, in virtual time alone")
         return
@@ -219,7 +219,7 @@ def convergence():
         check(name + ": %d bytes in half a second" % sent, 5500000 < sent < 6400000)
         check(name + ": paused %r ns meanwhile" % paused, sum(paused) < 5000000)
         same(name + ": senders end", end(flows), [True] * 2)
-        # What a limiter holds back comes to S later.
+        # Packets that a limiter holds back arrive at S later.
         wait_until(lambda: not any(of(h, "e0", 3, "packets") for h in ("A", "B")), "hosts' queues are empty", 120)
         wait_until(settled, "queues are empty", 120)
         x = counters("S", "pC")["prio3"]
@@ -233,7 +233,7 @@ def convergence():
 
 
 def turns():
-    """Many packets of one flow wait, and few of eight that came later."""
+    """Many packets of one flow wait, and few of eight flows that came later."""
     mode = "bridge"
     for flows in (1, 256):
         build(mode)
@@ -252,7 +252,7 @@ def turns():
         name = "turns: %d flow%s" % (flows, "s" if flows > 1 else "")
         same(name + ": each keeps its order", [[d for d in got if d[0] == n] for n in range(9)], sent)
         last = [max(i for i, d in enumerate(got) if d[0] == n) for n in range(9)]
-        # One of the eight in a hundred may share the large one's queue.
+        # Some of the eight may share the large flow's queue.
         early = sum(n < 109 for n in last[1:])
         check(name + ": small ones are early (%d of 8)" % early, early >= 6 if flows > 1 else early == 0, last)
         sink.sock.close()
@@ -260,7 +260,7 @@ def turns():
 
 
 def by_flow():
-    """One flow of A is told, four others of the priority are not, but who shares its hash."""
+    """A gets CNMs about one flow; four others of the priority are not limited, unless they share its hash."""
     mode = "route"
     build(mode)
     ports()
@@ -277,11 +277,11 @@ def by_flow():
     sock.close()
     wait_until(lambda: of("A", "e0", 3, "cnm_received") == 12, "A is told")
     x = counters("A", "e0")["prio3"]
-    # What was under way comes first.
+    # Packets that were in flight arrive first.
     sink.sock.settimeout(60)
     got = [sink.sock.recv(2000) for _ in range(1000)][300:]
     share = sum(d[0] == 0 for d in got) / len(got)
-    # On a slow machine it may have recovered already.
+    # On a slow machine the limiter may have recovered already.
     check("by flow: one limiter", x["limiters"] == 1 or not VIRTUAL and not x["limiters"], x)
     exact("by flow: the one is slow (%.3f of %d)" % (share, len(got)), share < 0.13)
     same("by flow: senders end", end(flows), [True] * 5)
@@ -318,7 +318,7 @@ def whole():
 
 
 def nic():
-    """A's end of the cable obeys by itself, below a qdisc that knows nothing of pauses."""
+    """A's end of the cable obeys pauses by itself, below a qdisc that knows nothing of them."""
     mode = "route"
     build(mode)
     cee.ip("A", "link set e0 type netwire pfc on")
@@ -372,7 +372,7 @@ def nic():
 
 
 def bond():
-    """Two cables from S to A make a bond; what A sends by either is charged to both."""
+    """Two cables from S to A make a bond; packets that A sends by either are charged to both ports."""
     if not BONDS:
         left_out("bond", 5, "no bonds here")
         return
@@ -395,7 +395,7 @@ def bond():
         port(node, dev)
     for node, dev in (("S", "pA"), ("S", "pD"), ("A", "bond0")):
         wait_for_carrier(names[node], dev)
-    # Neighbours have the bonds' addresses, which enslaving has made one each.
+    # Neighbour entries need the bonds' addresses, which these have got from their cables.
     for node, other in (("S", "A"), ("A", "S")):
         address = json.loads(cee.ip(other, "-j link show bond0"))[0]["address"]
         cee.ip(node, "neighbour replace 10.0.0.%d lladdr %s nud permanent dev bond0" % (
@@ -416,14 +416,14 @@ def bond():
 
 
 def foreign():
-    """A macvlan of another namespace on pC sends there: nothing is charged to S's ports for it."""
+    """A macvlan on pC, in another namespace, sends: its packets are not charged to S's ports."""
     mode = "route"
     build(mode)
     ports("prio all limit 20000")
     other = "X-%d" % os.getpid()
     subprocess.run(["ip", "netns", "add", other], check=True)
     names["X"] = other
-    # In X the numbers of devices are made those of S's ports.
+    # The device in X gets the ifindex of one of S's ports.
     index = json.loads(cee.ip("S", "-j link show pA"))[0]["ifindex"]
     cee.ip("X", "link add in0 index %d type netwire rate %s peer name out0 netns %s" % (index, cee.RATE, names["A"]))
     cee.ip("S", "link add link pC name m0 netns %s type macvlan mode bridge" % other)
@@ -449,14 +449,14 @@ def foreign():
 
 
 def to_all(*args, **more):
-    """What A sends, and S floods"""
+    """A flow from A that S floods"""
     flow = Flow("bridge", "A", *args, to="10.0.0.255", **more)
     flow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
     return flow.start()
 
 
 def hold_both(options=""):
-    """What S floods waits at two ports: at this rate a frame that goes before takes them seconds."""
+    """Make flooded frames wait at two ports: at this rate the frame before them takes seconds."""
     for host in ("B", "C"):
         port("S", "p" + host, "watchdog off rate 1kbit " + options)
     to_all(3, 9, 1).finish()
@@ -475,7 +475,7 @@ def let_both_go(name):
 
 
 def copies():
-    """S floods what A sends: its copies wait at two ports, and are charged to A once."""
+    """S floods frames of A: their copies wait at two ports, and are charged to A once."""
     for name, options, ecn in (("copies", "", 0), ("copies, marked", "prio 3 ecn red min 0 max 0", 1)):
         build("bridge")
         ports("watchdog off")
@@ -488,13 +488,13 @@ def copies():
         wait_until(lambda: not of("S", "pB", 3, "packets"), "B has all")
         same(name + ": until the last copy has left", of("S", "pA", 3, "shared"), 20 * (SIZE + 42))
         let_both_go(name)
-        # All but the first find some that wait.
+        # All packets but the first find others that wait.
         same(name + ": marks", [of("S", p, 3, "marked") for p in ("pB", "pC")], [19 if ecn else 0] * 2)
         destroy()
 
 
 def whole_copies():
-    """The same of GSO packets, one after the other: they are cut at each port."""
+    """The same with GSO packets, one after the other: they are segmented at each port."""
     build("bridge", "veth")
     port("S", "pA", "watchdog off")
     hold_both()
@@ -514,7 +514,7 @@ def whole_copies():
 
 
 def flooded():
-    """A floods what four others take slowly: it is paused in time for all copies, and none is lost."""
+    """S floods frames of A to four slow ports: A is paused in time for all copies, and none is lost."""
     build("bridge")
     names["X"] = "X-%d" % os.getpid()
     subprocess.run(["ip", "netns", "add", names["X"]], check=True)
@@ -543,7 +543,7 @@ def flooded():
 
 
 PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded)
-# Results there will be
+# Number of results
 PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5
 
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_ndp's work on packets, checked to the byte.  Prints TAP.
+# What sch_ndp does with packets, checked to the byte.  Prints TAP.
 #
 #	 S                 R                        D
 #	 s0 ------------ r0 r1 [ndp] -------------- d0
 #	 10.0.0.2  10.0.0.1 10.0.1.1          10.0.1.2
 #
 # S makes whole frames, R forwards them into the qdisc under test, D captures
-# what comes out; S captures what returns.  What trimmed and returned packets
-# must look like is built here from the specification, field by field, and
-# compared as a whole.
+# what leaves it; S captures what is returned.  The expected trimmed and returned
+# packets are built here from the specification, field by field, and compared as
+# a whole.
 #
-# A rate of 1 kbit/s holds a port up: the first packet leaves, and the next
-# one only much later than the test has filled its queues and, with a higher
-# rate, opens them.
+# A rate of 1 kbit/s stalls a port: the first packet leaves, and the next one
+# only long after the test has filled the queues and released them by a higher
+# rate.
 
 import ctypes
 import hashlib
@@ -37,10 +37,10 @@ DATA, TRIMMED, CONTROL = 3, 7, 11
 BOUNCED = 0x20
 PORT = 13141
 HELD, OPEN = "1kbit", "1gbit"
-# User-mode Linux: waiting costs nothing.
+# User-mode Linux in virtual time: waiting costs nothing.
 VIRTUAL = os.path.exists("/proc/exitcode")
 
-# Results there will be
+# Number of results
 PLAN = 90
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -69,13 +69,13 @@ def skip(name, why):
 
 
 def left_out(name, count, why):
-    """A part of so many results is not asked here."""
+    """Skip a part of so many results."""
     for i in range(count):
         skip("%s, result %d" % (name, i + 1), why)
 
 
 def exact(name, good, why=""):
-    """What a slow machine changes is asked where time is virtual."""
+    """A check that a slow machine may fail: only where time is virtual."""
     if VIRTUAL:
         check(name, good, why)
     else:
@@ -87,7 +87,7 @@ def same(name, got, wanted):
 
 
 def run(command, lines=None):
-    """@lines: what a program is told that takes many commands, as "ip -batch -" does."""
+    """@lines: input of a program that reads commands, as "ip -batch -" does."""
     p = subprocess.run(command.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                        input="\n".join(lines) if lines is not None else None)
     if p.returncode:
@@ -96,7 +96,7 @@ def run(command, lines=None):
 
 
 def inside(ns, function):
-    """Call it with this thread in a namespace."""
+    """Call the function with this thread in a namespace."""
     with open("/proc/self/ns/net") as home, open("/run/netns/" + ns) as there:
         if libc.setns(there.fileno(), 0):
             raise OSError(ctypes.get_errno(), "setns")
@@ -108,8 +108,8 @@ def inside(ns, function):
 
 def wait_until(condition, what, limit=60):
     """
-    Only a failure waits to the end: where time is real, for five times as many seconds.
-    What takes long is asked about less often, since many questions start a program.
+    Only a failure waits to the limit: where time is real, for five times as many seconds.
+    Polls get rarer with time, since many conditions start a program.
     """
     begin = time.monotonic()
     while not condition():
@@ -120,13 +120,13 @@ def wait_until(condition, what, limit=60):
 
 
 def forwarded():
-    """IPv4 packets that R has sent on."""
+    """IPv4 packets that R has forwarded."""
     names, values = (line.split() for line in inside(R, lambda: open("/proc/net/snmp").readlines()[:2]))
     return int(values[names.index("ForwDatagrams")])
 
 
 def wait_for_carrier(ns, dev):
-    """It comes up behind the caller's back; until then all that is sent is dropped."""
+    """The carrier comes up asynchronously; until then all that is sent is dropped."""
     wait_until(lambda: json.loads(run("ip -n %s -j link show %s" % (ns, dev)))[0]["operstate"] == "UP",
                "carrier of " + dev)
 
@@ -216,13 +216,13 @@ def ndp(addresses, psn, length, flags=1, kind=1, conn=0x1122334455667788):
 
 
 class Packet:
-    """NDP DATA and what becomes of it."""
+    """An NDP packet and what becomes of it."""
 
     def __init__(self, psn, size=1400, ecn=0, check=0, flags=1, kind=1, dscp=DATA, v6=False, conn=0x1122334455667788,
                  extension=(17, b"")):
         self.psn, self.size, self.ecn, self.check, self.flags, self.kind = psn, size, ecn, check, flags, kind
         self.dscp, self.v6, self.conn = dscp, v6, conn
-        self.first, self.extension = extension     # of IPv6: its number and itself
+        self.first, self.extension = extension     # IPv6 extension header: its number and its bytes
         self.sport = 49152 + psn
         self.payload = random.randbytes(size)
         self.crc = random.randbytes(4) if size else b""
@@ -253,11 +253,11 @@ class Packet:
         return self.frame("r1", "d0", cut=True, ttl=63)
 
     def returned(self):
-        """As R receives it back on r1."""
+        """The returned header as R receives it on r1."""
         return self.frame("d0", "r1", cut=self.size > 0, back=True, ttl=64)
 
     def home(self):
-        """As S receives it."""
+        """The returned header as S receives it."""
         return self.frame("r0", "s0", cut=self.size > 0, back=True, ttl=63)
 
 
@@ -277,14 +277,14 @@ class Capture:
         self.read(0)
 
     def read(self, quiet=0.3, count=None, limit=60):
-        """Incoming frames, until there were count and then for quiet seconds no more."""
+        """Incoming frames, until count have arrived and then no more for quiet seconds."""
         frames, end = [], time.monotonic() + limit
         while time.monotonic() < end:
             wait = quiet if count is None or len(frames) >= count else end - time.monotonic()
             if not select.select([self.sock], [], [], max(wait, 0))[0]:
                 break
             frame, address = self.sock.recvfrom(65536)
-            # What hosts say to packets that mean nothing to them is not the port's.
+            # ICMP errors of hosts that do not expect these packets are not the port's.
             if address[2] != PACKET_OUTGOING and frame[12:14] + frame[23:24] != b"\x08\x00\x01":
                 frames.append(frame)
         return frames
@@ -299,12 +299,12 @@ def identities(x):
 
 
 def show(frames, packets):
-    """d, h, o: data, header, other."""
+    """The order of frames; d, h, o: data, header, other."""
     return "".join("o" if f[23] != 17 else "h" if f[15] >> 2 != DATA else "d" for f in frames)
 
 
 def compare(name, got, wanted):
-    """As multisets; shows the first that does not belong."""
+    """Compare as multisets; shows the first surplus and the first lacking frame."""
     got, wanted = sorted(got), sorted(wanted)
     surplus = [f.hex() for f in got if f not in wanted][:1]
     lacking = [f.hex() for f in wanted if f not in got][:1]
@@ -314,7 +314,7 @@ def compare(name, got, wanted):
 
 class Test:
     def __init__(self):
-        # Nobody shall complain that the port is not open: that would be traffic.
+        # With sockets on the port no host sends ICMP errors, which would be traffic.
         self.deaf = [inside(ns, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for ns in (S, D)]
         for sock in self.deaf:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -330,7 +330,7 @@ class Test:
             c.clear()
 
     def send(self, frames, sock=None):
-        """Into the port: by way of R, or straight if a socket there is given."""
+        """Send into the port: forwarded by R, or directly if a socket in R is given."""
         before, n = forwarded(), 0
         for f in frames:
             (sock or self.out).send(f)
@@ -431,7 +431,7 @@ class Test:
         compare("and all arrive as they were", got, [p.whole() for p in small])
 
     def raw(self):
-        """Straight into the port: IPv6, VLAN, IP options."""
+        """Directly into the port: IPv6 and its extension headers, VLAN."""
         fresh("limit 1")
         self.clear()
         packets = [Packet(n, v6=True, ecn=2, check=0x1234) for n in range(12)]
@@ -442,7 +442,7 @@ class Test:
         same("IPv6: all but two trimmed", len(cut), 10)
         compare("IPv6: trimmed to the byte", short,
                 [p.frame("r1", "d0", cut=True) for p in packets if p.psn in cut])
-        # Options of the destination; a segment list; a whole packet in a fragment header.
+        # Destination options; a segment list; a whole packet with a fragment header.
         for name, number, extension in (("options", 60, b"\x11\0\x01\x04\0\0\0\0"),
                                         ("a segment", 43, b"\x11\x02\x04\0\0\0\0\0" + b"\xfd" * 16),
                                         ("an atomic fragment", 44, b"\x11\0\0\0\0\0\0\x07")):
@@ -458,7 +458,7 @@ class Test:
             cut = {struct.unpack("!I", f[at:at + 4])[0] for f in short}
             compare("IPv6 with %s: to the byte" % name, short,
                     [p.frame("r1", "d0", cut=True) for p in packets if p.psn in cut])
-        # Too long for a header, pieces, and chains that end nowhere are other traffic.
+        # Headers that are too long, fragments, and chains without an end are other traffic.
         for name, number, extension in (("many segments", 43, b"\x11\x06\x04" + b"\0" * 53),
                                         ("a first fragment", 44, b"\x11\0\0\x01\0\0\0\x07"),
                                         ("a later fragment", 44, b"\x11\0\x01\x00\0\0\0\x07"),
@@ -563,7 +563,7 @@ class Test:
               y["other_in"] - x["other_in"] >= (1 << 20) // 1460 and identities(y) and not y["backlog"], y)
 
     def round_robin(self, a, b):
-        """The order in which connections a and b, others and control come out."""
+        """The order in which packets of connections a and b, others and control leave."""
         fresh("mode host limit 30 other_limit 10")
         self.clear()
         self.send(Packet(n, conn=a).offered() for n in range(21))
@@ -581,7 +581,7 @@ class Test:
         flow = self.round_robin(0x0102030405060708, 0x1112131415161718)
         same("host: control right behind what was on its way", flow[:4], "ahhh")
         if not fair(flow):
-            # One in 1024 shares a bucket with another.
+            # Once in 1024 times both share a hash bucket.
             flow = self.round_robin(0x2122232425262728, 0x3132333435363738)
         check("host: round robin among connections and the rest", fair(flow), flow)
         fresh("mode host limit 8 other_limit 4")
@@ -599,7 +599,7 @@ class Test:
         compare("host: the rest whole", got, [p.whole() for p in packets[:9]])
 
     def paced(self):
-        """Who sends next to nothing, by its own pacing rate, acknowledges in time."""
+        """A socket that sends next to nothing, by its own pacing rate, acknowledges in time."""
         fresh("mode host")
         release()
         listener = inside(D, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
@@ -609,11 +609,11 @@ class Test:
         client.settimeout(60)
         client.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # Reset when closed: an end that is paced would hold the namespace.
+        # Reset when closed: a paced FIN would hold the namespace.
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.connect((ADDR_D, 7001))
         server, _ = listener.accept()
-        # The first ten segments are not paced, the next one is 1000 s long.
+        # The first ten segments are not paced, the next one takes 1000 s.
         for size in [1] * 10 + [1000]:
             client.sendall(bytes(size))
             while size:
@@ -625,7 +625,7 @@ class Test:
             try:
                 server.sendall(sent)
             except OSError:
-                # Nobody has acknowledged it.
+                # The data was not acknowledged.
                 pass
 
         writer = threading.Thread(target=work)
@@ -666,8 +666,8 @@ class Test:
         for options, weight in ("mode host", 10), ("mode host hdr_weight 3", 3):
             fresh(options)
             self.clear()
-            # A large one leaves at once, and the port is busy for seconds: a small one would
-            # let go of it while a slow machine still fills the queue.
+            # A large packet leaves at once, and the port is busy for seconds: a small one would
+            # free it while a slow machine still fills the queue.
             self.send([Packet(4).offered()])
             self.unprivileged_control(100)
             same("host: they wait as control does", qdisc()["header_len"], 100)
@@ -711,11 +711,11 @@ class Test:
                     except OSError as e:
                         cut_off.append(e)
                         return
-                # In virtual time nothing else happens while somebody computes.
+                # In virtual time nothing else happens while a thread is busy.
                 time.sleep(0.0002)
 
         def flows():
-            """Packets come to the port, and more of them than it sends."""
+            """Do packets arrive at the port, and more of them than it sends?"""
             before = qdisc()
             wait_until(lambda: qdisc()["data_in"] > before["data_in"] + 50, "traffic at the port")
             x = qdisc()
@@ -736,11 +736,11 @@ class Test:
             same("added, changed and deleted under traffic", flowed, [True] * 12)
             tc("qdisc add dev r1 root handle 10: ndp rate 10mbit limit 8 hdr_limit 200")
             check("traffic before the namespace goes", flows())
-            # It lives for as long as somebody has a socket there.
+            # The namespace lives for as long as there is a socket in it.
             self.mid.close()
             self.at_r.sock.close()
             run("ip netns del " + R)
-            # Its end of the cable goes with it.
+            # The namespace's end of the cable is deleted with it, which ends the floods.
             for t in floods:
                 t.join(60)
             same("namespace deleted under traffic, which ends by it", len(cut_off), len(floods))
@@ -759,7 +759,7 @@ def unload():
 
 
 def test_all():
-    """All that has sockets, which keep namespaces and their devices alive."""
+    """All tests with sockets, which keep namespaces and their devices alive until this returns."""
     t = Test()
     for limit in (1, 2, 8):
         t.overload(limit)

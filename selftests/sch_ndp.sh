@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_ndp's work on packets; see sch_ndp.py.
+# What sch_ndp does with packets; see sch_ndp.py.
 
 . "$(dirname "$0")/lib.sh"
 

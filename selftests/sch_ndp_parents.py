@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# sch_ndp as the child of other qdiscs: every packet comes out once, to the byte,
-# and the parents' queue lengths and backlogs are the child's, while packets wait
-# and when none is left.  Prints TAP.  The network is sch_ndp.py's.
+# sch_ndp as the child of other qdiscs: every packet leaves once, as compared to
+# the byte, and the parents' queue lengths and backlogs equal the child's, while
+# packets wait and when none is left.  Prints TAP.  The network is sch_ndp.py's.
 #
 #	r1: gate 1: -- parent 2: -- ndp 10:
 #
@@ -24,7 +24,7 @@ from sch_ndp import (ADDR_D, DATA, HELD, PORT, R, SOL_UDP, UDP_SEGMENT, Packet, 
 
 ADDR_R = "10.0.1.1"
 ALL_IN_BAND_0 = " 0" * 16
-# Of each parent: its own options, further commands, and the class that ndp is put in.
+# For each parent: its own options, further commands, and the class that ndp is put in.
 GATED = {
     "prio": ("bands 2 priomap" + ALL_IN_BAND_0, [], "2:1"),
     "tbf": ("rate 1gbit burst 100k limit 1000000", [], "2:1"),
@@ -53,7 +53,7 @@ def clear_port():
 
 
 def statistics(kind):
-    """Its overlimits, backlog and qlen; of some kinds tc's JSON is broken elsewhere."""
+    """A qdisc's overlimits, backlog and qlen; tc's JSON of some kinds is broken elsewhere."""
     found = re.search('"kind":"%s".*?"overlimits":([0-9]+).*?"backlog":([0-9]+),"qlen":([0-9]+)' % kind,
                       tc("-s -j qdisc show dev r1"), re.S)
     return tuple(map(int, found.groups()))
@@ -68,7 +68,7 @@ def psn_of(frame):
 
 
 class Load:
-    """Packets from S, a GSO packet of as many as eight from R, and what becomes of each."""
+    """Packets from S, a GSO packet of eight segments from R, and what becomes of each."""
 
     def __init__(self, test, gso):
         self.test = test
@@ -77,7 +77,7 @@ class Load:
         self.others = 3
 
     def payload(self, psn):
-        """What a local packet has behind the UDP header."""
+        """Bytes of a local packet behind the UDP header."""
         return self.local[psn].ip()[28:]
 
     def send(self):
@@ -91,12 +91,12 @@ class Load:
         self.test.send(other_frame(n) for n in range(self.others))
 
     def kick(self):
-        """An open gate notices with the next packet."""
+        """The gate notices with the next packet that it is open."""
         self.others += 1
         self.test.send([other_frame(99)])
 
     def verify(self, name, sent):
-        """Each once: whole or trimmed at D, among so many frames in all, or returned to R."""
+        """Each packet once: whole or trimmed at D, among @sent frames in all, or returned to R."""
         at_d = self.test.at_d.read(count=sent)
         same("%s: as many packets as waited" % name, len(at_d), sent)
         back = [psn_of(f) for f in self.test.at_r.read(quiet=0)]
@@ -114,7 +114,7 @@ class Load:
 
 
 def tried(command):
-    """What tc says, which may refuse"""
+    """Run tc, which may refuse"""
     return subprocess.run(["tc", "-n", R, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -125,7 +125,7 @@ class Parents(sch_ndp.Test):
         self.deaf[-1].bind((ADDR_R, PORT))
 
     def while_held(self, name, chain):
-        """All that waits, in the child and its parents; the child's counters."""
+        """Compare the queue lengths of child and parents.  Return: the child's counters."""
         x = qdisc()
         for kind in chain:
             same("%s: %s counts what its child does" % (name, kind), lengths(kind), (x["qlen"], x["backlog"]))
@@ -141,7 +141,7 @@ class Parents(sch_ndp.Test):
         check("%s: sums when drained" % name, identities(x), x)
 
     def through(self, name, chain, leaf, options, trims):
-        """Fill the child in the class, open the gate, and look at all that comes."""
+        """Fill the child in the class, open the gate, and check all packets that leave."""
         gate(False)
         tc("qdisc add dev r1 parent %s handle 10: ndp %s" % (leaf, options))
         self.clear()
@@ -166,7 +166,7 @@ class Parents(sch_ndp.Test):
         self.through(kind, ["gate", kind], leaf, SMALL, True)
 
     def order(self, kind):
-        """A parent that peeks, and then takes by one function or the other."""
+        """A parent that peeks, and then dequeues by qdisc_dequeue_peeked() or by ->dequeue()."""
         for options in SMALL, "mode host":
             name = "%s, %s" % (kind, options)
             clear_port()
@@ -179,7 +179,7 @@ class Parents(sch_ndp.Test):
             sch_ndp.run("ip -n %s link set r1 down" % R)
             self.when_drained(name + ", device down", [kind])
             self.up()
-        # Red hands on what it is asked: a peek as a peek, a packet as a packet.
+        # RED passes a peek on as a peek, and a dequeue as a dequeue.
         clear_port()
         tc("qdisc add dev r1 root handle 1: " + kind)
         tc("qdisc add dev r1 parent 1:1 handle 2: red " + GATED["red"][0])
@@ -189,19 +189,19 @@ class Parents(sch_ndp.Test):
         sch_ndp.run("ip -n %s link set r1 up" % R)
         sch_ndp.run("ip -n %s neighbour replace %s lladdr %s nud permanent dev r1" % (R, ADDR_D, sch_ndp.MAC["d0"]))
         sch_ndp.wait_for_carrier(R, "r1")
-        # The old one remembers that the device was down.
+        # The old socket remembers that the device was down.
         self.at_r = sch_ndp.Capture(R, "r1")
 
     def at_root(self, kind, options, trims):
         name = "%s, %s" % (kind, options)
         # Taprio counts each packet that it gives to a child, of whatever kind, also one
-        # that the child drops or returns, and cannot be told of it.
+        # that the child drops or returns, and cannot be notified of that.
         chain = [] if kind == "taprio" and trims else [kind]
         clear_port()
         tc("qdisc add dev r1 root handle 1: %s %s" % (kind, AT_ROOT[kind]))
         p = tried("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD))
         if "NLM_F_REPLACE needed" in p.stdout:
-            # Taprio of 6.1 tells tc of the queues' own qdiscs, not of its children.
+            # Taprio of 6.1 shows tc the queues' own qdiscs, not its children.
             sch_ndp.skip(name, "tc cannot reach a child of this kernel's " + kind)
             return
         check("%s: takes a child" % name, not p.returncode, p.stdout)
@@ -212,7 +212,7 @@ class Parents(sch_ndp.Test):
         if trims:
             check("%s: trimmed and returned" % name, x["data_len"] == 4 and x["header_len"] == 6 and x["bounced"] >= 10, x)
         release("parent 1:1")
-        # The first has left before.
+        # The first packet has left before.
         load.verify(name, x["qlen"] + 1)
         self.when_drained(name, chain)
 
@@ -225,7 +225,7 @@ class Parents(sch_ndp.Test):
 
 
 def there(kind):
-    """Has this kernel such a qdisc?"""
+    """Does this kernel have such a qdisc?"""
     if kind == "mq" or not subprocess.run(["modprobe", "-q", "sch_" + kind]).returncode:
         return True
     sch_ndp.skip(kind, "this kernel has none")

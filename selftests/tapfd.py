@@ -35,7 +35,7 @@ def number_of(data):
 
 
 class Tap:
-    """One descriptor."""
+    """One descriptor of a tap."""
 
     def __init__(self, path, vnet=True, offload=None, multi=False):
         self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
@@ -46,7 +46,7 @@ class Tap:
             if offload is not None:
                 fcntl.ioctl(self.fd, TUNSETOFFLOAD, offload)
         except OSError:
-            # It would hold the module.
+            # An open descriptor would hold the module.
             self.close()
             raise
 

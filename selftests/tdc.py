@@ -6,7 +6,7 @@
 #
 # Usage: tdc.py FILE.json...
 #
-# Of a case: setup, cmdUnderTest, expExitCode, verifyCmd, matchPattern,
+# A case has: setup, cmdUnderTest, expExitCode, verifyCmd, matchPattern,
 # matchCount, teardown; an entry of setup or teardown may be a list of a command
 # and the exit codes that it may have.  $TC, $IP and $DUMMY are replaced.
 
@@ -30,7 +30,7 @@ def shell(command):
 
 
 def prepare(commands):
-    """Run them; the first that fails, as text."""
+    """Run the commands.  Return: the first that fails, as text, or None."""
     for entry in commands:
         command, *codes = entry if isinstance(entry, list) else [entry]
         code, output = shell(command)
@@ -40,7 +40,7 @@ def prepare(commands):
 
 
 def run_case(case):
-    """What is wrong, as text, or None."""
+    """Return: what is wrong, as text, or None."""
     bad = prepare(case["setup"])
     if bad:
         return "setup: " + bad

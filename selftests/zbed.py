@@ -29,7 +29,7 @@ def bridge(args):
 
 
 def refused(command, node="S"):
-    """What it says, or None if it is accepted."""
+    """The error of a command, or None if it is accepted."""
     p = subprocess.run([*command.split()[:1], "-n", names[node], *command.split()[1:]],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return p.stdout if p.returncode else None
@@ -66,7 +66,7 @@ def container(i, rate=None, options=""):
 
 
 def box(i, rate, cee="dscp 0-63:3", here=None):
-    """A box on a wire, its address number i; the port here is p<i>."""
+    """Box number i, on a wire; its port at S is p<i>."""
     node_add("R%d" % i)
     ip("R%d" % i, "link add e0 type netwire rate %s delay 1us peer name p%d netns %s" % (
         rate, i, names["S"]))
@@ -79,7 +79,7 @@ def box(i, rate, cee="dscp 0-63:3", here=None):
 
 
 def knows(node, dev, numbers):
-    """A node knows the addresses of all others."""
+    """Give a node the addresses of all others."""
     run("ip -n %s -batch -" % names[node], [
         "neighbour replace %s lladdr %s nud permanent dev %s" % (addr(i), mac(i), dev) for i in numbers if i != int(node[1:])])
 
@@ -92,7 +92,7 @@ def carriers(devs):
 
 
 def neighbours():
-    """Everybody knows everybody, so that no address need be asked for."""
+    """Static neighbours and forwarding entries for all, so that no address is resolved."""
     numbers = [int(n[1:]) for n in names if n != "S"]
     for node in names:
         if node != "S":
@@ -104,7 +104,7 @@ def neighbours():
 
 
 def build(options=""):
-    """A switch.  The guests of a slow machine stand for longer than 200 ms: no port gives up what a wire brings."""
+    """A switch.  As guests of a slow machine stall for more than 200 ms, no port gives up frames from a wire."""
     global count
     count += 1
     if not VIRTUAL and "wire-wait" not in options:
@@ -129,7 +129,7 @@ def switch(node="S"):
 
 
 def all_ports(node="S"):
-    """By one program: there may be many, and somebody may wait for all."""
+    """Ports by name, from one program: there may be many, and a test may poll them."""
     links = json.loads(ip(node, "-s -d -j link show master zs0"))
     return {link["ifname"]: link["linkinfo"]["info_slave_data"] for link in links}
 
@@ -139,13 +139,13 @@ def drops(p):
 
 
 def restless(p):
-    """Is there a frame of a port's that is not accounted for or waits, or a sender that sleeps?"""
+    """Does a port have a frame that waits or is not accounted for, or a sender that sleeps?"""
     return bool(p["in"] + p["copies"] != p["passed"] + p["fabric_in"] + sum(drops(p).values()) or
                 p["slept"] != p["woken"] or p.get("waiting") or p.get("backlog"))
 
 
 def balanced():
-    """At rest every frame is accounted for, and nobody sleeps.  Return: what is wrong."""
+    """At rest every frame is accounted for, and no sender sleeps.  Return: what is wrong."""
     ports = dict(all_ports(), zs0=switch())
     wrong = [dev for dev, p in ports.items() if restless(p)]
     if sum(p["passed"] for p in ports.values()) != sum(p["out"] for p in ports.values()):
@@ -166,7 +166,7 @@ class Datagrams:
     """A flow of datagrams, numbered and random, in a thread of its own."""
 
     def __init__(self, node, to, total=None, size=1400, tos=0, sndbuf=200000, pace=0):
-        # Where time is virtual a sender whom nothing stops would stop time: @pace, seconds.
+        # Where time is virtual a sender that never blocks would stop time: @pace, seconds.
         self.pace = pace
         self.node, self.to, self.total, self.size = node, to, total, size
         self.id, self.sent, self.stop = random.getrandbits(32), 0, False
@@ -208,7 +208,7 @@ class Datagrams:
 
 
 class Sink:
-    """Receives all that comes, in a thread of its own: order, bytes and times of each flow."""
+    """Receives all datagrams in a thread of its own: order, bytes and number of each flow."""
 
     def __init__(self, node, room=64 << 20):
         self.sock = inside(names[node], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -236,7 +236,7 @@ class Sink:
         return self.got.get(flow.id, 0)
 
     def whole(self, flow):
-        """All that was sent, in order, to the byte."""
+        """Did all that was sent arrive in order, to the byte?"""
         return flow.id in self.digest and self.digest[flow.id].digest() == flow.digest.digest()
 
     def finish(self):
@@ -246,7 +246,7 @@ class Sink:
 
 
 def quiet():
-    """Nothing waits at any port."""
+    """Does nothing wait at any port?"""
     return not any(p["waiting"] or p["backlog"] for p in all_ports().values())
 
 
@@ -307,7 +307,7 @@ def settle():
 
 
 def rates_of(sinks, flows, seconds):
-    """Datagrams of each flow that arrive in a second, seen for so long; a quarter will do where time is exact."""
+    """Datagrams of each flow per second, over so many seconds; a quarter of them where time is exact."""
     if VIRTUAL:
         seconds /= 4
     begin = [s.of(f) for s, f in zip(sinks, flows)]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# zBridge: frames of switches on two or three hosts by a tunnel over UDP.  Prints TAP.
+# zBridge: frames between the switches of two or three hosts by a tunnel over UDP.  Prints TAP.
 #
 #	container 0 -- z0 - zs0 - zf0 (A) wB ---- cable ---- wA (B) zf0 - zs0 - z1 -- container 1
 #	                                or: a box that loses, doubles, delays, damages, forges
 #
-# Where time is virtual the times are exact; elsewhere what would hang on the machine's speed
-# is not asked.
+# Where time is virtual the times are exact; elsewhere what depends on the machine's speed is
+# not checked.
 
 import json
 import mmap
@@ -51,7 +51,7 @@ def under_mac(h, other):
 
 
 def cable(a, b, mtu=1600, options=""):
-    """Between two hosts, or a host and the box M"""
+    """A cable between two hosts, or a host and the box M"""
     ip(a, "link add w%s mtu %d type netwire rate %s delay %dus %s peer name w%s mtu %d netns %s" % (
         b, mtu, RATE, DELAY * 1e6, options, a, mtu, names[b]))
     for h, other in ((a, b), (b, a)):
@@ -64,7 +64,7 @@ def cable(a, b, mtu=1600, options=""):
 
 
 def route(h, other, by):
-    """How a host reaches another one, whose end of the cable has the address of its device @by"""
+    """Route to another host by the device w<by>, whose other end is that host or the box M"""
     dev = "w" + by
     if family == 4:
         ip(h, "address replace %s/32 dev %s" % (under(h), dev))
@@ -105,7 +105,7 @@ def pair(*containers, fabric=True, middle=False, options="", cable_options="", s
 
 
 def know():
-    """Everybody knows everybody; each host which other one has an address."""
+    """Static neighbours and forwarding entries; each host knows on which host an address is."""
     for i in where:
         ip("C%d" % i, "link set eth0 mtu 1500")
         knows("C%d" % i, "eth0", where)
@@ -117,7 +117,7 @@ def know():
             run("bridge -n %s fdb replace %s dev zs0 via %s static" % (names[h], mac(i), "z%d" % i if here else "zf0"))
             if not here:
                 run("bridge -n %s fdb replace %s dev zf0 dst %s" % (names[h], mac(i), under(where[i])))
-    # A receiver that begins is silent.
+    # A new receiver grants nothing for a while.
     time.sleep(2 * zfabric_wire.QUIET)
 
 
@@ -133,12 +133,12 @@ def hosts():
     return sorted(h for h in names if h in "ABD" and "zf0" in ip(h, "-o link show"))
 
 
-# What the tunnel does not mend
+# Drops of frames that the tunnel does not deliver later
 FINAL = ("drop_nodest", "drop_full", "drop_nomem", "drop_dead", "drop_reset", "drop_down")
 
 
 def lost():
-    """Frames of all switches and tunnels"""
+    """Frames lost in all switches and tunnels"""
     wrong = {}
     for h in hosts():
         for dev, p in all_ports(h).items():
@@ -151,7 +151,7 @@ def lost():
 
 
 def unsettled():
-    """Tunnels that have something to say, or whose frames are not accounted for"""
+    """Tunnels that hold frames, or whose frames are not accounted for"""
     wrong = {}
     for h in hosts():
         t = zf(h)
@@ -161,9 +161,9 @@ def unsettled():
 
 
 def settle(what, losses=None):
-    """All is acknowledged, every frame that was taken on one host has left the tunnel on the other."""
+    """Wait until all is acknowledged, and each frame taken on one host was delivered on the other."""
     def rest():
-        # Credit that is given back goes by messages, also between two readings.
+        # Messages that return credit are frames as well, also between two readings.
         tunnels = [zf(h) for h in hosts()]
         return not unsettled() and sum(t["taken"] for t in tunnels) == sum(t["delivered"] for t in tunnels)
 
@@ -198,14 +198,14 @@ def carried(what, fabric):
     same(what + ": TCP arrives to the byte", [s.finish() for s in streams], [True])
     arrive(what, [sinks[1], sinks[2]], flows)
     a = zf("A")
-    # Where time is real it asks again before a slow host has answered.
+    # Where time is real A asks again before a slow host has answered.
     exact(what + ": there are %d asks and %d acknowledgements for them" % (a["asks_out"], zf("B")["acks_out"]),
           zf("B")["acks_out"] <= a["sent"] / 20 + 40, a)
     check(what + ": %d frames are sent once" % a["sent"], a["sent"] == a["taken"] and not a["resent"], a)
     acks = {}
 
     def agree():
-        # Credit that is given back goes by messages, also between two readings.
+        # Messages that return credit are frames as well, also between two readings.
         acks["in"], acks["out"] = [zf(h)["acks_in"] for h in "AB"], [zf(h)["acks_out"] for h in "BA"]
         return acks["in"] == acks["out"]
 
@@ -246,7 +246,7 @@ def crc32c(data, crc=0xffffffff):
 
 
 def packet(kind, to=0, by=0, seq=0, ack=0, body=b"", flags=0, prio=0, version=1, vni=ID, good=True):
-    """Header and what is behind it"""
+    """A packet of the tunnel: header and body"""
     fields = (version << 4 | kind, flags, prio, 0, vni << 8, to, by, seq, ack)
     crc = crc32c(HEADER.pack(*fields, 0), crc32c(body)) ^ 0xffffffff
     return HEADER.pack(*fields, crc if good else crc ^ 1) + body
@@ -265,7 +265,7 @@ def ip_header(src, dst, length, tos=0):
 
 
 def frame_to(h, payload, src=None, sport=50000):
-    """From the other host, or what looks like it"""
+    """A frame from the other host, or one that looks like it"""
     other = "B" if h == "A" else "A"
     macs = bytes.fromhex((under_mac(h, "M") + under_mac(other, "M")).replace(":", ""))
     udp = struct.pack("!HHHH", sport, PORT, 8 + len(payload), 0) + payload
@@ -273,7 +273,7 @@ def frame_to(h, payload, src=None, sport=50000):
 
 
 class Seen:
-    """A packet of the tunnel's in a frame of IPv4, or nothing"""
+    """A packet of the tunnel in an IPv4 frame; kind is None for any other frame"""
 
     def __init__(self, frame):
         self.kind = None
@@ -289,7 +289,7 @@ class Seen:
 
 
 def trouble():
-    """Packets of all kinds are lost, doubled, late and damaged."""
+    """Packets of all kinds are lost, duplicated, delayed and damaged."""
     pair((0, "A"), (1, "B"), middle=True)
     count = {"lost": 0, "doubled": 0, "late": 0, "damaged": 0, "control": 0}
     chance = random.Random(random.getrandbits(32))
@@ -311,7 +311,7 @@ def trouble():
             return [(0.002, frame)]
         if what < 0.07:
             count["damaged"] += 1
-            # Behind the network, by which the tunnel is found that counts it
+            # Behind the network's id, by which the tunnel is found that counts it
             at = chance.randrange(50, len(frame))
             return [(0, frame[:at] + bytes([frame[at] ^ 1 << chance.randrange(8)]) + frame[at + 1:])]
         return [(0, frame)]
@@ -338,7 +338,7 @@ def bits():
     pair((0, "A"), (1, "B"), cable_options="ber 1e-6")
     stream = Stream("C0", "C1", addr(1), 1, 8 << 20)
     same("bit errors: all bytes arrive", stream.finish(), True)
-    # What is lost twice may come later than TCP's probe for a lost tail.
+    # A frame that is lost twice may arrive later than TCP's tail loss probe.
     again = zf("A")["resent"]
     exact("bit errors: TCP sent %d segments again where the tunnel did %d" % (stream.retransmitted, again),
           stream.retransmitted <= again / 20, zf("A"))
@@ -348,7 +348,7 @@ def bits():
 
 
 def late():
-    """Packets of a flow overtake each other: by one path they are asked for at once, by many they are not."""
+    """Packets of a flow are reordered: with one path missing ones are asked for at once, with many they are not."""
     for spread in (False, True):
         pair((0, "A"), (1, "B"), middle=True, options="spread %s" % ("on" if spread else "off"))
         sports, chance = set(), random.Random(random.getrandbits(32))
@@ -376,7 +376,7 @@ def late():
 
 
 def victim():
-    """A receiver that stands still: with credit it is in nobody's way."""
+    """A receiver that is stalled: with credit it blocks no other one."""
     pair((0, "A"), (1, "B"), (2, "B"), switch="fabric on rxq 64")
     sink, stuck_sink = Sink("C1"), Sink("C2")
     flow = Datagrams("C0", addr(1)).start()
@@ -396,7 +396,7 @@ def victim():
 
 
 def stops():
-    """Without credit a receiver that stands still stops the flow, at both ends, and nothing is lost."""
+    """Without credit a stalled receiver stops the flow, at both ends, and nothing is lost."""
     pair((0, "A"), (1, "B"), fabric=False, options="buffer 64", switch="wire-wait 0")
     sink = Sink("C1")
     ip("B", "link set z1 type zvnic rate 1kbit")
@@ -416,7 +416,7 @@ def stops():
 
 
 def raw_frames(node, addresses, size=60):
-    """Frames, by pairs of destination and source"""
+    """Send frames with these pairs of destination and source"""
     s = inside(names[node], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     s.bind(("eth0", 0))
     for n, (to, by) in enumerate(addresses):
@@ -431,10 +431,10 @@ def made_up(kind, n):
 
 
 def apart():
-    """Many flows that the switch has no room for stop none of another priority."""
+    """Many flows for which the switch has no room do not stop those of another priority."""
     pair((0, "A"), (1, "B"), (2, "B"), fabric=False, switch="wire-wait 0")
     ip("B", "link set z1 type zvnic rate 1kbit")
-    # Each asks twice a second, and a slow machine has to answer.
+    # Each flow asks twice a second, and a slow machine has to answer.
     flows = 200 if VIRTUAL else 40
     raw_frames("C0", [(mac(1), made_up(1, n % flows)) for n in range(2000)], 1400)
     time.sleep(0.5)
@@ -450,7 +450,7 @@ def apart():
 
 
 def crowd():
-    """A guest that makes up addresses"""
+    """A guest that forges addresses"""
     pair((0, "A"), (1, "B"), fabric=False)
     sink, flow = Sink("C1"), flow_of(0, 1, total=20).start()
     flow.finish()
@@ -468,7 +468,7 @@ def crowd():
     again = flow_of(0, 1, total=20).start()
     again.finish()
     arrive("crowd: after", [sink], [again])
-    # The address of a whole network is no host's.
+    # The broadcast address of a network is no host's.
     ip("A", "address add 192.168.8.1/24 dev wB")
     run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst 192.168.8.255" % names["A"])
     wire = inside(names["A"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
@@ -487,7 +487,7 @@ def crowd():
 
 
 def restart():
-    """A host's tunnel begins anew while frames flow."""
+    """A host's tunnel is deleted and created again while frames flow."""
     pair((0, "A"), (1, "B"))
     sink = Sink("C1")
     flow = Datagrams("C0", addr(1), pace=0.0005).start()
@@ -507,7 +507,7 @@ def restart():
     missing = flow.sent - sink.of(flow)
     say("restart: %d of %d lost; %s" % (missing, flow.sent, {k: v for k, v in a.items() if v}))
     same("restart: no frame comes twice, or behind a later one", sink.disorder, 0)
-    # What arrived and was not acknowledged counts as lost there.  A port that goes loses what it had taken in.
+    # Frames that arrived unacknowledged count as lost at A.  A port that is deleted loses the frames it had taken.
     check("restart: what is lost was counted", a["reset"] >= 3 and missing <= a["drop_reset"] + sum(drops(port("z1", "B")).values()) +
           sum(drops(port("z0", "A")).values()) + sum(drops(zf_port("A")).values()) + 64 * 3, (missing, a))
     sink.finish()
@@ -541,7 +541,7 @@ def dead():
 
 
 def watched(judge, what, total):
-    """A flow that has opened, whose packets @judge sees.  Return: the box, and sinks of C1 and C0."""
+    """Open a flow whose packets @judge sees.  Return: the box, and sinks of C1 and C0."""
     relay, sinks = Relay(judge), [Sink("C1"), Sink("C0")]
     flow = flow_of(0, 1, total=total).start()
     flow.finish()
@@ -550,7 +550,7 @@ def watched(judge, what, total):
 
 
 def both_ways(sinks, total, what):
-    """Flows from C0 to C1 and back, which have arrived"""
+    """Flows from C0 to C1 and back; returns when they have arrived"""
     flows = [flow_of(0, 1, total=total).start(), flow_of(1, 0, total=total).start()]
     for f in flows:
         f.finish()
@@ -559,7 +559,7 @@ def both_ways(sinks, total, what):
 
 
 def differ():
-    """A frame is lost, and somebody else says that it has come: the ends have different numbers, and no frame to find it out by."""
+    """A frame is lost, and a forged packet acknowledges it: the ends' numbers differ, and no frame reveals that."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     forge, seq, lies = [False], [0], [0]
 
@@ -593,7 +593,7 @@ def differ():
 
 
 def phantom():
-    """Both ends keep an early frame that nobody has sent."""
+    """Both ends keep a forged frame that is ahead in sequence."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     changed, on = {}, [False]
 
@@ -620,7 +620,7 @@ def phantom():
 
 
 def mixed():
-    """An opening comes in another's name, or another priority: one end is between others than the other end is."""
+    """Openings arrive with a changed address or priority: the ends disagree on which flow they have."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     changed = []
 
@@ -667,7 +667,7 @@ def closed():
 
 
 def forged():
-    """Packets of who sees nothing, beside a living flow."""
+    """Packets forged by a sender that sees no traffic, beside a live flow."""
     pair((0, "A"), (1, "B"), middle=True)
     strange, into, ids = [0], [0], set()
 
@@ -694,7 +694,7 @@ def forged():
 
     before = zf("B")
     for _ in range(100):
-        # Of other networks, of this one, and whole but for a bit
+        # Random bytes, random bytes with this network's id, and a packet with one wrong bit
         send(chance.randbytes(chance.randrange(1, 200)))
         send(chance.randbytes(4) + struct.pack("!I", ID << 8) + chance.randbytes(chance.randrange(20, 200)))
         send(packet(DATA, to, by, seq, 0, macs + b"\x08\0" + bytes(50), good=False))
@@ -708,9 +708,9 @@ def forged():
         for ids_of in ((to, number()), (number(), by), (number(), number())):
             send(packet(kind, *ids_of, seq, seq, them if kind != DATA else macs + b"\x08\0" + bytes(50)))
     wait_until(lambda: zf("B")["stale"] >= before["stale"] + 24, "stale ones have come")
-    # Somebody else's host sends by the right names.
+    # Another host sends with the right flow ids.
     send(packet(RST, to, by, seq, 0, them), src="192.168.7.77")
-    # A SYN for a living flow, and a NACK of nothing
+    # A SYN for a live flow, and a NACK of nothing
     send(packet(SYN, 0, number(), number(), 0, them))
     send(packet(NACK, to, number(), 0, seq, them))
     time.sleep(0.5)
@@ -719,7 +719,7 @@ def forged():
     ip("B", "route replace 192.168.7.66/32 dev wM")
     ip("B", "neighbour replace 192.168.7.66 lladdr %s nud permanent dev wM" % under_mac("A", "M"))
     flows, into[0] = zf("B")["flows"], 0
-    # For 3 s; a machine that emulates takes longer than that to send them all.
+    # Half open for 3 s; a machine that emulates takes longer than that to send them all.
     openings = 5000 if VIRTUAL else 300
     for n in range(openings):
         send(packet(SYN, 0, number(), number(), 0, macs[:6] + b"\x02" + struct.pack("!IB", n, 1) + struct.pack("!I", 64)), src="192.168.7.66")
@@ -729,13 +729,13 @@ def forged():
         wait_until(lambda: zf("B")["flows"] - flows + zf("B")["drop_stranger"] == openings, "openings have come")
         same("forged: of 5000 openings so many are half open, the oldest are forgotten",
              (zf("B")["flows"] - flows, zf("B")["drop_stranger"]), (4096, 904))
-    # A host that lives is heard nevertheless.
+    # A live host can open a flow nevertheless.
     late = flow_of(0, 1, total=20, tos=0x40).start()
     late.finish()
     wait_until(lambda: sink.of(late) == 20, "a flow opens beside them")
     time.sleep(5)
     same("forged: they are forgotten", zf("B")["flows"] <= flows + 2, True)
-    # Who comes then is heard.
+    # Later flows can open, too.
     other = Sink("C0")
     back = flow_of(1, 0, total=20, tos=0x20).start()
     back.finish()
@@ -750,7 +750,7 @@ def forged():
 
 
 def guessed():
-    """Who sees nothing has begun a flow, and has guessed its name here: the number of the first frame is unknown still."""
+    """A sender that sees no traffic has opened a flow and guessed its id here, but not the first sequence number."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     answers = []
 
@@ -760,7 +760,7 @@ def guessed():
             return [(0, frame)]
         if x.kind == SYNACK:
             answers.append(x)
-        # Host A knows of no such flow, and is not to say so.
+        # Host A does not know the flow, and must not answer with a reset.
         return []
 
     relay = Relay(judge)
@@ -776,7 +776,7 @@ def guessed():
     relay.send(1, frame_to("B", packet(SYN, 0, 77, 1000, 0, them + struct.pack("!I", 64))))
     wait_until(lambda: answers, "the opening is answered")
     before, first = zf("B"), answers[0].seq
-    # It is half open for 3 s.
+    # The flow is half open for 3 s.
     for n in (-1, -1 << 30, 1, 1 << 30):
         send((first + n) & 0xffffffff)
     wait_until(lambda: sum(zf("B")[k] - before[k] for k in ("stale", "received", "reset")) >= 4, "they have come")
@@ -790,7 +790,7 @@ def guessed():
 
 
 def crossed():
-    """Each opening crosses a forged one of the other host's."""
+    """Each opening crosses one that is forged in the other host's name."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     made, late = [], []
 
@@ -815,7 +815,7 @@ def crossed():
 
 
 def strangers():
-    """With learning off only hosts that the operator has named begin flows."""
+    """With learning off only hosts that the operator has named can begin flows."""
     pair((0, "A"), (1, "B"), middle=True, options="learning off")
     relay, sink = Relay(lambda frame, _: [(0, frame)]), Sink("C1")
     flow = flow_of(0, 1, total=50).start()
@@ -835,7 +835,7 @@ def strangers():
     flows = zf("B")["flows"]
     same("strangers: what a known host sends is not learnt", "02:00:00:00:00:ee" in run("bridge -n %s fdb show dev zf0" % names["B"]), False)
     same("strangers: no flow, nothing learnt", (zf("B")["flows"], mac(9) in run("bridge -n %s fdb show dev zf0" % names["B"])), (flows, False))
-    # Who is named twice is a stranger when neither name is left.
+    # A host with two entries is a stranger again when both are deleted.
     entries = ["%s dev zf0 dst 192.168.7.99" % mac(n) for n in (20, 21)]
     for entry in entries:
         run("bridge -n %s fdb add %s" % (names["B"], entry))
@@ -853,7 +853,7 @@ def strangers():
 
 
 def marks():
-    """DSCP and ECN outside as inside; what the network marks arrives."""
+    """DSCP and ECN are copied to the outer header; marks of the network arrive."""
     pair((0, "A"), (1, "B"), middle=True)
     tos = set()
 
@@ -884,7 +884,7 @@ def marks():
 
 
 def vlan():
-    """Frames with a tag"""
+    """Frames with a VLAN tag"""
     pair((0, "A"), (1, "B"))
     for i in (0, 1):
         node = "C%d" % i
@@ -901,7 +901,7 @@ def vlan():
 
 
 def flood():
-    """What is for all is copied to each host."""
+    """A broadcast is copied to each host."""
     zbed.count += 1
     for h in "ABD":
         host(h, "")
@@ -931,7 +931,7 @@ def flood():
 
 
 def hold_back():
-    """A judge that loses the first long frame from A again and again, until what it returns says otherwise"""
+    """Return: a judge that keeps dropping the first long frame from A, and the flag for that, in a list"""
     hole, hold = [None], [True]
 
     def judge(frame, from_a):
@@ -946,7 +946,7 @@ def hold_back():
 
 
 def full():
-    """Early frames take all memory that there is for them; the one that they wait for comes at last."""
+    """Frames behind a missing one use up all memory for such frames; the missing one arrives at last."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True, options="buffer 1024")
     ip("B", "link set zf0 type zbridge memory 1048576")
     judge, hold = hold_back()
@@ -964,7 +964,7 @@ def full():
 
 
 def silent():
-    """A host goes whose first frame never came: those behind it are forgotten."""
+    """A host vanishes whose first frame never arrived: the frames behind it are discarded."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     relay, sink = Relay(hold_back()[0]), Sink("C1")
     flow = flow_of(0, 1, total=50).start()
@@ -981,7 +981,7 @@ def silent():
 
 
 def closing():
-    """Both ends ask to close, and have frames before they hear of it."""
+    """Both ends ask to close, and have new frames before the other's request arrives."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     opened, seen = [False], set()
 
@@ -1004,7 +1004,7 @@ def closing():
 
 
 def shared():
-    """A page that is sent by sendfile() is written to before its frame is sent again."""
+    """A page that is sent by sendfile() is written to before its frame is retransmitted."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
     lost_one = []
 
@@ -1054,7 +1054,7 @@ def slow():
 
 
 def through():
-    """What comes in by a wire and leaves by a tunnel pauses the wire when the tunnel is full."""
+    """Frames arrive by a wire and leave by a tunnel, which pauses the wire when it is full."""
     pair((1, "B"), fabric=False, switch="wire-wait 0 virtual-wait 0")
     host("D", "")
     ip("D", "link add wX type netwire rate %s delay 20us peer name wX netns %s" % (RATE, names["A"]))
@@ -1085,7 +1085,7 @@ def through():
 
 
 def within():
-    """A tunnel whose packets would leave by a device upon itself: they are lost, and no more."""
+    """A tunnel whose packets would leave by a device on top of it: they are lost, and nothing else happens."""
     zbed.count += 1
     node_add("A")
     ip("A", "link add zf0 type zbridge id 1 local 10.9.0.1")
@@ -1105,7 +1105,7 @@ def within():
 
 
 def upon():
-    """A device upon the tunnel is a port of the same switch: what leaves the tunnel does not go back into it."""
+    """A device on top of the tunnel is a port of the same switch: frames from the tunnel do not go back into it."""
     pair((0, "A"), (1, "B"), fabric=False)
     ip("A", "link add link zf0 name v10 type vlan id 10")
     ip("A", "link set v10 master zs0 up")
@@ -1119,7 +1119,7 @@ def upon():
 
 
 def far():
-    """NACKs that make a host look at more frames than it has to"""
+    """NACKs that ask for more frames than a host should look at"""
     pair((0, "A"), (1, "B"), fabric=False, middle=True, options="buffer 4096")
     cut, seen = [False], []
     macs = bytes.fromhex((mac(0) + mac(1)).replace(":", ""))
@@ -1134,7 +1134,7 @@ def far():
             return [(0, frame)]
         if from_a and x.kind == DATA:
             seen.append(x)
-        # B lives, and has nothing.
+        # B is alive, and has received nothing.
         if from_a and (x.kind == ASK or x.flags & 1):
             say_as_b(ACK, 0, 0)
         return []
@@ -1161,7 +1161,7 @@ def far():
 
 
 def commands():
-    """What an operator types, rightly and wrongly"""
+    """Commands of an operator, right and wrong"""
     pair((0, "A"), (1, "B"))
     for command, words in (
             ("ip link add zf1 type zbridge local 192.168.7.1", "needs a network (id)"),
@@ -1201,7 +1201,7 @@ def commands():
 
 
 def gone():
-    """Tunnels go down and away, and hosts with them, while frames flow."""
+    """Tunnels go down, and tunnels and hosts are deleted, while frames flow."""
     pair((0, "A"), (1, "B"))
     sinks = [Sink("C1"), Sink("C0")]
     flows = [Datagrams("C0", addr(1), pace=0.0002).start(), Datagrams("C1", addr(0), pace=0.0002).start()]
@@ -1222,7 +1222,7 @@ def gone():
         x.finish()
     flow = Datagrams("C1", addr(0), pace=0.0002).start()
     time.sleep(0.05)
-    # With the namespaces
+    # The tunnel is deleted with its namespace.
     threading.Timer(0.05, lambda: subprocess.run(["ip", "netns", "del", names["B"]], check=False)).start()
     time.sleep(0.3)
     flow.finish(now=True)
@@ -1230,7 +1230,7 @@ def gone():
 
 
 def unload():
-    """The module goes also while packets stand in a NIC's queue."""
+    """The module can be unloaded while packets wait in a NIC's queue."""
     pair((0, "A"), (1, "B"), fabric=False)
     tc("A", "qdisc replace dev wB root tbf rate 8kbit burst 1600 limit 1000000")
     flow = Datagrams("C0", addr(1), total=30).start()
@@ -1239,7 +1239,7 @@ def unload():
         ip(h, "link del zf0")
     check("unload: packets stand in the queue", "backlog 0b" not in tc("A", "-s qdisc show dev wB"))
     check("unload: the module goes", not subprocess.run(["modprobe", "-r", "zbridge"], check=False).returncode)
-    # They leave.
+    # Until the packets have left.
     time.sleep(10)
     tc("A", "qdisc del dev wB root")
     flow.finish(now=True)

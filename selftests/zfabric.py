@@ -4,8 +4,8 @@
 # zFabric: credit between the ports of a zswitch, and who may send to whom.  Prints TAP.
 # zbed.py has the network.
 #
-# Where time is virtual the rates are exact; elsewhere what would hang on the machine's
-# speed is not asked.
+# Where time is virtual the rates are exact; elsewhere what depends on the machine's speed is
+# not checked.
 
 import errno
 import socket
@@ -29,7 +29,7 @@ def counts(p):
 
 
 def home():
-    """Of which ports the credit is not all home, or does not add up."""
+    """Ports whose credit has not all been returned, or does not add up."""
     wrong = {}
     for dev, p in dict(all_ports(), zs0=switch()).items():
         asked, granted, withdrawn, used, returned = counts(p)
@@ -39,7 +39,7 @@ def home():
 
 
 def rest(what, senders):
-    """Nothing was lost anywhere, all are awake, and all credit is home."""
+    """Nothing was lost anywhere, no sender sleeps, and all credit has been returned."""
     settle()
     lost = {dev: drops(p) for dev, p in dict(all_ports(), zs0=switch()).items() if drops(p)}
     queues = sum(qdisc_drops(n, "eth0" if n[0] == "C" else "e0") for n in senders)
@@ -47,7 +47,7 @@ def rest(what, senders):
 
 
 def flows_arrive(what, sinks, flows, senders):
-    """@sinks: of each flow, where it ends."""
+    """@sinks: the sink of each flow."""
     done = [f.finish(now=True) for f in flows]
     wait_until(lambda: all(s.of(f) == f.sent for s, f in zip(sinks, flows)), "all arrive", 60)
     same(what + ": all arrive whole and in order",
@@ -57,7 +57,7 @@ def flows_arrive(what, sinks, flows, senders):
 
 
 def victim():
-    """A culprit floods a receiver that stands still; a victim sends from the same port."""
+    """A culprit floods a stalled receiver; a victim sends from the same port."""
     build("fabric on rxq %d" % RXQ)
     container(0)
     container(1, RATE)
@@ -87,7 +87,7 @@ def victim():
 
 
 def machine():
-    """The same of a virtual machine whose descriptor is not read."""
+    """The same with a virtual machine whose descriptor is not read."""
     build("fabric on rxq %d" % RXQ)
     container(0)
     container(1, RATE)
@@ -99,7 +99,7 @@ def machine():
     flow = Datagrams("C0", addr(1)).start()
     time.sleep(0.2)
     alone = rate_of(sink, flow, 1)
-    # Not so many that the transmit queue is stopped, which the victim shares by chance of its address
+    # Few enough not to stop the transmit queue, which the victim may share by chance of its address
     stuck = [Datagrams("C0", addr(10), total=75).start() for _ in range(8)]
     wait_until(lambda: port("v10")["credit"] == RXQ and port("v10")["held"], "the culprit waits for credit")
     beside = rate_of(sink, flow, 1)
@@ -127,7 +127,7 @@ def machine():
 
 
 def stalled():
-    """One of eight stands still and all others send to it: they send to each other as before."""
+    """One of eight is stalled and all others send to it: they send to each other as before."""
     build("fabric on rxq %d" % RXQ)
     for i in range(8):
         container(i, RATE)
@@ -159,7 +159,7 @@ def stalled():
 
 
 def weights():
-    """Credit is shared as the weights say, among senders that always ask: where time is virtual they do."""
+    """Credit is shared by weight among senders that always ask: where time is virtual they do."""
     build("fabric on rxq %d" % RXQ)
     container(0, options="weight 3")
     container(1)
@@ -180,7 +180,7 @@ def weights():
 
 
 def switched():
-    """Credit is asked for, and not, and more or less of it given, while frames are on their way."""
+    """Credit is turned on and off, and its amount changed, while frames are in flight."""
     build()
     for i in range(3):
         container(i)
@@ -207,7 +207,7 @@ def gone():
         container(i)
     container(4, "1kbit")
     neighbours()
-    # Frames of a namespace that goes are held by nobody: it is the port that goes.
+    # The port is removed, not the namespace: frames of a deleted namespace would not be held.
     stuck = [Datagrams("C%d" % i, addr(4), total=200).start() for i in range(3)]
     wait_until(lambda: all(port("z%d" % i)["waiting"] for i in range(3)) and port("z4")["held"] > 50000, "all wait")
     ip("S", "link set z0 nomaster")
@@ -230,7 +230,7 @@ def gone():
 
 
 def given_up():
-    """What has waited for a receiver that stands still for too long is given up, with or without credit."""
+    """Frames that wait for a stalled receiver for too long are given up, with or without credit."""
     build("fabric on rxq %d virtual-wait 300" % RXQ)
     container(0)
     container(1, "1kbit")
@@ -253,7 +253,7 @@ def given_up():
 
 
 def segments():
-    """Segments of 64 KB take the credit of as many bytes."""
+    """GSO segments of 64 KB take credit for as many bytes."""
     build("fabric on rxq %d" % RXQ)
     for i in range(2):
         container(i)
@@ -272,7 +272,7 @@ def segments():
 
 
 def mixed():
-    """Broadcast, the host and wires beside: they need no credit between them, and lose nothing."""
+    """Broadcast and wires, which need no credit, and the host beside them: nothing is lost."""
     build("fabric on rxq %d flood-wait 0" % RXQ)
     container(0)
     container(1, RATE)
@@ -300,7 +300,7 @@ def mixed():
 
 
 def told(i, family, to, kind=socket.SOCK_DGRAM):
-    """What C<i>'s socket is told about what it sends"""
+    """The error that C<i>'s socket gets for what it sends"""
     s = inside(names["C%d" % i], lambda: socket.socket(family, kind))
     s.settimeout(5)
     try:
@@ -315,7 +315,7 @@ def told(i, family, to, kind=socket.SOCK_DGRAM):
 
 
 def refused_by_icmp(send):
-    """Nobody may send to C1, and is told so if the switch says that, but not for ever."""
+    """Nobody may send to C1; with "refuse icmp" senders get errors, at a limited rate."""
     for i in (1, 2):
         node = "C%d" % i
         sysctl(node, "ipv6/conf/eth0/disable_ipv6", 0)
@@ -405,7 +405,7 @@ def refusals():
 
 
 PARTS = (victim, machine, stalled, weights, switched, gone, given_up, segments, mixed, policy, refusals)
-# Results there will be
+# Number of results
 PLAN = 54
 
 

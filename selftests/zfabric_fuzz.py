@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# What zFabric and zBridge make of anything that comes by the wire: frames of control about credit,
-# and packets of the tunnel, at random.  The networks are those of zfabric_wire.py and zbridge.py
-# with the box M between the hosts.  Prints TAP.
+# zFabric and zBridge under random input from the wire: frames of control about credit, and packets
+# of the tunnel.  The networks are those of zfabric_wire.py and zbridge.py with the box M between
+# the hosts.  Prints TAP.
 #
-# A round is what one seed gives.  Each kind plays the rounds of fuzz_seeds, which have found
-# something once, then ROUNDS (environment) from SEED on; a round that fails says its seed.
+# Each round follows from one seed.  Each kind plays the seeds of fuzz_seeds, which have found
+# bugs, then ROUNDS (environment) from SEED on; a round that fails prints its seed.
 #
-#   outsiders	M sees nothing and sends anything beside two flows: nothing of them is lost
-#   liars	M sees all, changes what it likes, with checksums that are right, and loses,
-#		repeats and delays the rest: what it has changed may be lost
+#   outsiders	M sees no traffic and sends random frames beside two flows: they lose nothing
+#   liars	M sees all, changes some frames, with checksums that are right, and loses,
+#		repeats and delays others: what it has changed may be lost
 #
-# After each of them M is honest: all is accounted for, no memory is held, all credit comes
-# home, and the same flows and others work as new ones do.
+# After each round M is honest: all is accounted for, no memory is held, all credit is
+# returned, and the same flows and others work as on a new network.
 
 import random
 import struct
@@ -33,17 +33,17 @@ from zfabric_wire import ASK as CREDIT_ASK, GRANT, HELLO, Relay, control, flow_o
 TOTAL, AFTER = 300, 40
 PACE = 0.0005
 STRANGE = 400
-# Credit that a liar holds lapses, and flows whose ends differ are found when idle and die, after as much.
+# Seconds until credit that a liar holds has lapsed, and idle flows whose ends differ were found and have died.
 SILENT = 4 + zbridge.CHECK + zbridge.DEAD
 
 
 def number():
-    """One that is likely to be wrong in an interesting way"""
+    """A random number, often at a boundary"""
     return any_of(0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, random.getrandbits(32), random.getrandbits(16))
 
 
 def near(n):
-    """The same but for a little"""
+    """A number close to n"""
     return (n + any_of(-65536, -1025, -256, -2, -1, 1, 2, 255, 1024, 70000)) & 0xffffffff
 
 
@@ -65,7 +65,7 @@ class Wire:
 
     @staticmethod
     def strange():
-        """A frame of who sees nothing: from and to addresses that are there, or not"""
+        """A random frame of a sender that sees no traffic: from and to addresses that exist, or not"""
         f = bytearray(control(any_of(CREDIT_ASK, HELLO, GRANT, 3, 255), any_mac(), any_of(mac(0), mac(1), mac(9)), number(), number(),
                               number(), number(), version=any_of(1, 1, 1, 0, 2), flags=any_of(0, 1, 2, 65535)))
         if not random.randrange(8):
@@ -74,7 +74,7 @@ class Wire:
 
     @staticmethod
     def changed(frame):
-        """What a liar makes of one, or None: he lets it pass"""
+        """The frame as a liar changes it, or None to let it pass"""
         if not Relay.is_control(frame):
             return None
         dst, src, _, magic, version, kind, flags, epoch, peer, count, past = struct.unpack("!6s6sHIBBHIIII", frame[:38])
@@ -99,9 +99,9 @@ class Wire:
 
 
 class Tunnel:
-    """Packets of the tunnel; frames of control are within"""
+    """Packets of the tunnel, which carry the frames of control"""
 
-    # Flows are closed then.
+    # Seconds after which idle flows are closed
     idle = zbridge.IDLE + 5
     kinds = (SYN, SYNACK, DATA, ACK, NACK, ASK, CLOSE, CLOSED, RST, 9, 15)
 
@@ -167,7 +167,7 @@ def carry(sinks, what):
 
 
 def play(kind, seed):
-    """What was wrong"""
+    """Play a round.  Return: what was wrong"""
     random.seed("%s %d" % (kind, seed))
     net = any_of(Wire, Tunnel)()
     honest, wrong, relay, sinks = [False], [], None, {}

@@ -8,8 +8,8 @@
 #	container 3 -- z3 /        or: a box that         \ z2 -- container 2
 #	                           loses, doubles, forges
 #
-# Where time is virtual the rates and the times are exact; elsewhere what would hang on the
-# machine's speed is not asked.
+# Where time is virtual the rates and the times are exact; elsewhere what depends on the
+# machine's speed is not checked.
 
 import random
 import socket
@@ -29,17 +29,17 @@ FAST = "1gbit" if VIRTUAL else "10mbit"
 DELAY = 100e-6
 RXQ = 64
 CREDIT = 2048
-# Credit is granted to other hosts by parts, of this size at least where it is short.
+# Credit is granted to other hosts in parts, of this size at least when it is short.
 PART = RXQ // 8
 ETH_P_FABRIC = 0x88b5
 MAGIC = 0x7a466162
 ASK, HELLO, GRANT = range(3)
 SO_NO_CHECK = 11
-# A receiver that begins grants nothing for so long; credit of who is silent lapses after
+# Seconds for which a new receiver grants nothing, and until credit of a silent sender lapses
 QUIET, LAPSE = 0.5, 3
-# A pair that is idle is forgotten after
+# Seconds until an idle pair is forgotten
 FAR_IDLE = 30
-# The host of each container, and of each host the device that leads to another one
+# Host of each container, and for each host the device that leads to the other one
 where, ways = {}, {}
 
 
@@ -79,14 +79,14 @@ def cable(a, b, fabric=True, delay=DELAY):
 
 
 def addresses(h):
-    """A host's switch knows the address of everybody."""
+    """Forwarding entries of a host's switch for all containers."""
     for i in where:
         run("bridge -n %s fdb replace %s dev zs0 via %s static" % (
             names[h], mac(i), "z%d" % i if where[i] == h else ways[h]))
 
 
 def know():
-    """Everybody knows everybody, so that no address need be asked for."""
+    """Static neighbours and forwarding entries for all, so that no address is resolved."""
     for i in where:
         knows("C%d" % i, "eth0", where)
         wait_for_carrier(names["C%d" % i], "eth0")
@@ -94,7 +94,7 @@ def know():
         addresses(h)
         if h in ways:
             wait_for_carrier(names[h], ways[h])
-    # A receiver that begins is silent.
+    # A new receiver grants nothing for a while.
     time.sleep(2 * QUIET)
 
 
@@ -119,7 +119,7 @@ def z(i):
 
 
 def all_out(i):
-    """Its credit is granted, but for less than a part."""
+    """Is all credit of a receiver granted, but for less than a part?"""
     return RXQ - PART < z(i)["credit"] <= RXQ
 
 
@@ -142,7 +142,7 @@ def quiet():
 
 
 def home():
-    """Whose credit is not all home, or does not add up."""
+    """Ports whose credit has not all been returned, or does not add up."""
     wrong = {}
     for h in ways:
         for dev, p in ports(h).items():
@@ -159,7 +159,7 @@ def comes_home(what=""):
 
 
 def balanced(sums=True):
-    """At rest every frame of every switch is accounted for, and nobody sleeps.  Of a port that went all is gone."""
+    """At rest every frame of every switch is accounted for, and no sender sleeps.  @sums: no port was deleted."""
     wrong = {}
     for h in ways:
         all_of = ports(h)
@@ -176,9 +176,9 @@ def lost():
 
 
 def rest(what, senders, losses=None):
-    """Nothing is lost anywhere, all are awake, and all credit is home."""
+    """Nothing is lost anywhere, no sender sleeps, and all credit has been returned."""
     wait_until(quiet, "nothing waits", 120)
-    # What has lapsed is told by the next ask but one.
+    # The next ask but one reports what has lapsed.
     comes_home(what + ": ")
     queues = sum(qdisc_drops("C%d" % i, "eth0") for i in senders)
     same(what + ": nothing is lost at any hop, all credit is home", (lost(), balanced(), queues, home()), (losses or {}, {}, 0, {}))
@@ -200,7 +200,7 @@ def control(kind, src, dst, epoch, peer, count=0, past=0, version=1, flags=0):
 
 
 class Relay:
-    """The box M between A and B: @judge(frame, from A) returns what is sent on instead, a list of (delay in s, frame)."""
+    """The box M between A and B: @judge(frame, from A) returns what is forwarded, a list of (delay in s, frame)."""
 
     def __init__(self, judge=None):
         self.judge, self.stop, self.late = judge, False, []
@@ -213,7 +213,7 @@ class Relay:
     @staticmethod
     def open(dev):
         s = inside(names["M"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL)))
-        # What waits to be read and to be sent here, however slow the machine, is not lost.
+        # Room for all that waits to be read and sent here, however slow the machine.
         s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
         s.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 << 20)
         tc("M", "qdisc replace dev %s root pfifo limit 100000" % dev)
@@ -232,7 +232,7 @@ class Relay:
             try:
                 self.socks[to].send(frame)
             except OSError:
-                # The link is down, or gone.
+                # The link is down, or was deleted.
                 pass
 
     def work(self, i):
@@ -241,7 +241,7 @@ class Relay:
                 frame, where_from = self.socks[i].recvfrom(65536)
             except (socket.timeout, OSError):
                 continue
-            # Pauses are for this box, which heeds none.
+            # Pause frames are for this box, which ignores them.
             if where_from[2] == PACKET_OUTGOING or frame[0] & 1:
                 continue
             for delay, copy in self.judge(frame, i == 0) if self.judge else [(0, frame)]:
@@ -259,14 +259,14 @@ class Relay:
 
 
 def flow_of(i, j, **how):
-    """Without checksums, which a box could not complete: the bytes are compared."""
+    """A flow without checksums, which a box could not complete: the bytes are compared."""
     f = Datagrams("C%d" % i, addr(j), **how)
     f.sock.setsockopt(socket.SOL_SOCKET, SO_NO_CHECK, 1)
     return f
 
 
 class Clock:
-    """When a datagram has come"""
+    """Measures how long a datagram takes"""
 
     def __init__(self, i):
         self.sock = inside(names["C%d" % i], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -274,7 +274,7 @@ class Clock:
         self.sock.settimeout(20)
 
     def time(self, i, to):
-        """Seconds that one takes"""
+        """Seconds that one datagram takes"""
         s = inside(names["C%d" % i], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         begin = time.monotonic()
         s.sendto(b"x" * 1000, (addr(to), 7100))
@@ -285,7 +285,7 @@ class Clock:
 
 
 def clocked(options):
-    """Two containers.  Return: a clock, and what a datagram takes before the switches have these options"""
+    """Two containers.  Return: a clock, and a datagram's time before the switches have these options"""
     pair((0, "A"), (1, "B"), options="rxq %d" % RXQ)
     clock = Clock(1)
     plain = [clock.time(0, 1) for _ in range(3)][-1]
@@ -301,7 +301,7 @@ def all_home(what):
 
 
 def cold():
-    """What the first frame waits, and those after it."""
+    """How long the first frame waits, and those after it."""
     clock, plain = clocked("fabric on")
     first = clock.time(0, 1)
     again = [(time.sleep(0.05), clock.time(0, 1))[1] for _ in range(5)]
@@ -320,7 +320,7 @@ def cold():
 
 
 def unasked():
-    """As many as the option says do not wait."""
+    """As many frames as the option allows do not wait."""
     clock, plain = clocked("fabric on unasked 3")
     took = [clock.time(0, 1) for _ in range(5)]
     time.sleep(2 * QUIET)
@@ -337,7 +337,7 @@ def unasked():
 
 
 def stream():
-    """Frames that come one after the other are not asked for each; what is left over goes home."""
+    """Frames in close succession are not asked for each; credit that is left over is returned."""
     pair((0, "A"), (1, "B"))
     sink, flow = Sink("C1"), flow_of(0, 1, total=1000, pace=0.0005).start()
     flow.finish()
@@ -354,7 +354,7 @@ def stream():
 
 
 def stall(fabric):
-    """A culprit floods a receiver that stands still on another host; a victim sends by the same wire."""
+    """A culprit floods a stalled receiver on another host; a victim sends by the same wire."""
     options = "fabric on rxq %d" % RXQ if fabric else "wire-wait 0"
     pair((0, "A"), (1, "B", RATE), (2, "B", RATE), fabric=fabric, options=options)
     sink, late = Sink("C1"), Sink("C2")
@@ -381,14 +381,14 @@ def stall(fabric):
               (alone, beside))
     else:
         check("victim: goes on", beside > 0, (alone, beside))
-    # Of an input's share each of its transmit queues may be a frame beyond.  Where time is real what is for
-    # the victim waits for credit there as well, and credit may have lapsed that is not asked for again yet.
+    # Each transmit queue of an input may exceed its share by a frame.  Where time is real the victim's frames
+    # wait for credit there as well, and lapsed credit may not have been asked for again yet.
     most = (256 << 10) + 1514 if VIRTUAL else 2 * ((256 << 10) + 8 * 1514)
 
     def wire_clears():
         w.update(wire("A"))
         return not w["backlog"]
-    # A grant lets a part of the victim's go by the wire at once; what is the culprit's would stay there.
+    # A grant lets the victim's frames wait at the wire for a moment; the culprit's would stay there.
     wait_until(wire_clears, "nothing of the culprit's is on the wire")
     check("victim: %d bytes are let in by %d credits, %d wait for more on the other host" % (p["backlog"], p["credit"], w["held"]),
           0 < p["backlog"] <= RXQ * CREDIT and (RXQ - PART if VIRTUAL else 0) < p["credit"] <= RXQ and 0 < w["held"] <= most and not w["backlog"] and
@@ -409,7 +409,7 @@ def collapse():
 
 
 def shares():
-    """Senders here and on another host share a receiver's credit, by turns."""
+    """Senders on this and on another host share a receiver's credit, by turns."""
     pair((0, "A"), (3, "A"), (1, "B", RATE), (2, "B"))
     sink = Sink("C1")
     flows = [flow_of(i, 1).start() for i in (0, 3, 2)]
@@ -425,7 +425,7 @@ def shares():
 
 
 def segments():
-    """TCP, whose segments of 64 KB are as many frames on the wire."""
+    """TCP, whose GSO segments of 64 KB are many frames on the wire."""
     pair((0, "A"), (3, "A"), (1, "B", RATE), (2, "B"))
     streams = [Stream("C%d" % a, "C%d" % b, addr(b), n, 1 << 20) for n, (a, b) in enumerate(((0, 1), (3, 1), (1, 3), (2, 0)))]
     same("segments: all bytes of TCP arrive", [s.finish() for s in streams], [True] * 4)
@@ -433,14 +433,14 @@ def segments():
     exact("segments: nothing was sent again", again == [0] * 4, again)
     rest("segments", (0, 1, 2, 3))
     used = [wire("A")["remote_used"], sum(z(i)["credit_used"] for i in (1, 2))]
-    # What was given back is no frame's.
+    # Credit that was given back unused belongs to no frame.
     extra = sum(z(i)["credit_extra"] + z(i)["credit_lapsed"] for i in (1, 2)) - wire("A")["remote_void"]
     same("segments: both ends count the same", (used[0], extra), (used[1], 0))
     end()
 
 
 def trouble():
-    """Frames of control are lost, doubled and late; then a few of data are lost as well."""
+    """Frames of control are lost, doubled and delayed; then some frames of data are lost as well."""
     count = {"lost": 0, "doubled": 0, "late": 0, "data": 0}
     lose_data = [False]
     chance = random.Random(random.getrandbits(32))
@@ -486,7 +486,7 @@ def trouble():
         return sum(400 - sinks[b].of(f) for (_, b), f in zip(ends, flows))
 
     wait_until(quiet, "nothing waits", 120)
-    # A slow machine's box and sinks hold frames that no switch counts.
+    # On a slow machine the box and the sinks hold frames that no switch counts.
     wait_until(lambda: absent() <= count["data"] - before, "what the box has let pass has come", 60)
     time.sleep(0.5)
     missing = absent()
@@ -501,7 +501,7 @@ def trouble():
 
 
 def remake(h):
-    """A host's switch is deleted, and made again, with all it had."""
+    """A host's switch is deleted and created again, with all its ports."""
     ip(h, "link del zs0")
     ip(h, "link add zs0 type zswitch fabric on rxq %d" % RXQ)
     ip(h, "link set zs0 up")
@@ -513,7 +513,7 @@ def remake(h):
 
 
 def restart():
-    """Either switch is made again, in the midst of traffic: all goes on, by itself."""
+    """Either switch is deleted and created again under traffic: flows go on by themselves."""
     pair((0, "A"), (1, "B", RATE))
     sink = Sink("C1")
     for h, what in (("A", "sender"), ("B", "receiver"), ("A", "sender again")):
@@ -545,14 +545,14 @@ def wait_for(condition, limit=60):
 
 
 def vanish():
-    """A host vanishes and takes credit with it: others get it all when it has lapsed."""
+    """A host that holds credit vanishes: others get it all when it has lapsed."""
     cut = [False]
     pair((0, "A"), (1, "B", RATE), (2, "B"), middle=True)
     relay = Relay(lambda frame, from_a: [] if cut[0] and (from_a and not Relay.is_control(frame) or cut[0] == 2) else [(0, frame)])
     sink = Sink("C1")
     flow = flow_of(0, 1).start()
     wait_until(lambda: sink.of(flow) > 200, "it has begun")
-    # Its frames are lost at first, so that credit for them is out; then all is.
+    # At first its frames are lost, so that credit for them is out; then everything is.
     cut[0] = 1
     wait_until(lambda: z(1)["credit"] >= RXQ // 2 and not z(1)["backlog"], "credit is out", 20)
     cut[0] = 2
@@ -589,7 +589,7 @@ def vanish():
 
 
 def random_control(rnd):
-    """Frames of control as anybody may make them up"""
+    """Frames of control as anybody may forge them"""
     other = "02:00:00:00:00:%02x" % rnd.randrange(256)
     ends = (rnd.choice((mac(0), mac(0), other, mac(1))), rnd.choice((mac(1), mac(1), mac(2), mac(0), other)))
     number = [lambda: rnd.getrandbits(32), lambda: rnd.randrange(200), lambda: 0, lambda: 2**32 - 1 - rnd.randrange(200)]
@@ -600,7 +600,7 @@ def random_control(rnd):
 
 
 def guests_got(sock):
-    """Frames of control in a guest; what is too short to be one is not."""
+    """Number of frames of control that a guest got; too short ones do not count."""
     got = 0
     sock.setblocking(False)
     while True:
@@ -612,7 +612,7 @@ def guests_got(sock):
 
 
 def forged():
-    """Frames of control from who cannot see the answers, from who can, and from a guest."""
+    """Frames of control forged by one who cannot see the answers, by one who can, and by a guest."""
     pair((0, "A"), (1, "B", RATE), (2, "B"), middle=True)
     rnd = random.Random(random.getrandbits(32))
     heard, watch = [], [False]
@@ -649,7 +649,7 @@ def forged():
     same("forged: what is beside them arrives whole and in order", (sink.whole(flow), sink.disorder), (True, 0))
     comes_home()
     same("forged: all credit is home", home(), {})
-    # Who sees the answers gets what it asks for, and loses it when it is silent.
+    # A sender that sees the answers gets the credit it asks for, and loses it when it is silent.
     watch[0] = True
     me = "02:00:00:00:00:77"
     relay.send(1, control(ASK, me, mac(2), 1234, 0, 50))
@@ -666,7 +666,7 @@ def forged():
     check("forged: and no more than there is", z(2)["credit"] <= RXQ, z(2))
     wait_until(lambda: z(2)["credit"] == 0, "it lapses", 10)
     same("forged: it lapses", (z(2)["credit_used"], z(2)["credit_granted"], home()), (0, z(2)["credit_lapsed"], {}))
-    # A guest
+    # Frames of control from a guest
     raw = inside(names["C0"], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     raw.bind(("eth0", 0))
     passed = wire("A")["out"]
@@ -688,7 +688,7 @@ def forged():
 
 
 def crowd():
-    """A receiver has as many senders as it can; others are told their numbers, and give them back all at once."""
+    """A receiver has as many senders as it can; others get their numbers as well, and all return them at once."""
     pair((0, "A"), (2, "B"), middle=True)
     told = []
 
@@ -713,7 +713,7 @@ def crowd():
     def begin(kind, count):
         return answers("each is told a number", [("02:09:00:%02x:%02x:%02x" % (kind, n >> 8, n & 255), 0) for n in range(count)], count)
 
-    # A pair that asks for nothing is idle, and is answered by nothing.
+    # A pair that asks for no credit is idle, and gets no answer.
     again = answers("they are pairs", begin(1, 1024), 0)
     same("crowd: 1024 senders give their numbers back, and are told no other ones", again, [])
     time.sleep(0.5)
@@ -729,7 +729,7 @@ def crowd():
 
 
 def gone():
-    """vNICs go and the option is turned off and on, while frames wait beyond the wire."""
+    """vNICs are removed and the option is turned off and on, while frames wait beyond the wire."""
     pair((0, "A"), (3, "A"), (1, "B", RATE), (2, "B", "1kbit"))
     sink, late = Sink("C1"), Sink("C2")
     flow = flow_of(0, 1).start()
@@ -751,11 +751,11 @@ def gone():
     flow.finish(now=True)
     wait_until(lambda: sink.of(flow) == flow.sent, "all arrive")
     comes_home()
-    # Grants for who is gone, or for a wire that wants none
+    # Grants for a vNIC that was removed, or on a wire without fabric, are dropped
     same("gone: the other one's arrive whole, all credit is home, and no frame is lost but of control",
          (sink.whole(flow), sink.disorder, home(), {k for p in lost().values() for k in p} - {"drop_local", "drop_forged"}),
          (True, 0, {}, set()))
-    # The receiver goes, with what it has and what waits for it.
+    # The receiver is removed, with the frames that it has and those that wait for it.
     ip("B", "link set z2 type zvnic rate 1kbit")
     stuck = flow_of(0, 2, total=150).start()
     wait_until(lambda: all_out(2), "its credit is out")
@@ -772,7 +772,7 @@ def gone():
 
 
 def through():
-    """Another switch between the hosts passes frames of control on, in their VLAN."""
+    """Another switch between the hosts forwards frames of control, in their VLAN."""
     zbed.count += 1
     for h in ("A", "B", "X"):
         host(h, "fabric on rxq %d vlan-filtering on" % RXQ)
@@ -787,7 +787,7 @@ def through():
         for i in where:
             run("bridge -n %s fdb replace %s dev zs0 via %s vlan 10 static" % (
                 names[h], mac(i), "z%d" % i if where[i] == h else "wX"))
-    # X learns.
+    # X learns the addresses.
     ways.pop("X")
     know()
     sink = Sink("C1")
@@ -815,7 +815,7 @@ def refusals():
 
 
 PARTS = (cold, unasked, stream, victim, collapse, shares, segments, trouble, restart, vanish, forged, crowd, gone, through, refusals)
-# Results there will be
+# Number of results
 PLAN = 71
 
 

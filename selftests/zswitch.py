@@ -4,7 +4,7 @@
 # zswitch and zvnic at work.  Prints TAP.  zbed.py has the network.
 #
 # Where time is virtual the rates of containers and wires are exact; elsewhere they are
-# low, and what would hang on the machine's speed is not asked.
+# low, and what depends on the machine's speed is not checked.
 
 import random
 import socket
@@ -24,7 +24,7 @@ FAST = "1gbit" if VIRTUAL else "10mbit"
 
 
 def lossless(name, senders):
-    """Nothing was lost anywhere, and all are awake."""
+    """Nothing was lost anywhere, and no sender sleeps."""
     lost = {dev: drops(p) for dev, p in dict(all_ports(), zs0=switch()).items() if drops(p)}
     queues = {n: qdisc_drops(n, "eth0" if n[0] == "C" else "e0") for n in senders}
     same(name + ": nothing is lost at any hop", (lost, balanced(), sum(queues.values())), ({}, {}, 0))
@@ -57,7 +57,7 @@ def udp_two_to_one():
 
 
 def sleeping():
-    """Many sockets hold more than the switch takes: the transmit queue sleeps."""
+    """Many sockets have more to send than the switch takes: the transmit queue sleeps."""
     build("limit 131072 share 65536")
     container(0)
     container(1, RATE)
@@ -88,7 +88,7 @@ def tcp_two_to_one():
     streams = [Stream("C%d" % (i % 2), "C2", addr(2), i, 1 << 20) for i in range(4)]
     same("tcp: all bytes arrive", [s.finish() for s in streams], [True] * 4)
     settle()
-    # Where time is real what comes late is sent again.
+    # Where time is real segments that are late are retransmitted.
     again = [s.retransmitted for s in streams]
     exact("tcp: nothing was sent again", again == [0] * 4, again)
     lossless("tcp", ("C0", "C1", "C2"))
@@ -96,7 +96,7 @@ def tcp_two_to_one():
 
 
 def victim():
-    """A receiver that has stopped, and another behind the same input."""
+    """A stalled receiver, and another one of the same input."""
     build()
     container(0)
     container(1, RATE)
@@ -153,7 +153,7 @@ def weights():
 
 
 def priorities():
-    """Of one input, priorities share an output, and none goes before all others."""
+    """Priorities of one input share an output, and none is served before all others."""
     build()
     container(0)
     container(1, RATE)
@@ -220,7 +220,7 @@ def to_wire():
 
 
 def paused_wire():
-    """The box at the other end of a wire pauses: senders sleep; another output goes on."""
+    """The box at the other end of a wire sends pauses: senders to it sleep; another output goes on."""
     build("limit 131072 share 65536")
     container(0)
     container(1, RATE)
@@ -264,7 +264,7 @@ def paused_wire():
 
 
 def wire_beside(what, wait, rate, least):
-    """Frames came in by a wire for a receiver that takes them at @rate, and are given up after
+    """Frames from a wire for a receiver that takes them at @rate are given up after
     @wait milliseconds: the wire's other receiver keeps the share @least of its rate."""
     build("wire-wait %d" % wait)
     box(0, FAST)
@@ -294,12 +294,12 @@ def wire_beside(what, wait, rate, least):
 
 
 def still_wire():
-    """What came in by a wire does not wait for ever, or the wire's other receivers would."""
+    """Frames from a wire do not wait for ever, as they would block the wire's other receivers."""
     wire_beside("still", 100, "1kbit", 0.9)
 
 
 def lossy():
-    """Modes: an input of a lossy side never waits, and loses what finds an output full."""
+    """Modes: an input of a lossy side never waits, and drops frames that find an output full."""
     build("virtual lossy queue 65536")
     container(0)
     container(1, RATE)
@@ -338,7 +338,7 @@ def lossy():
 
 
 def plain_wire():
-    """A port with any other qdisc forwards as any switch does."""
+    """A port with another qdisc than cee forwards, and drops, as any switch does."""
     build("queue 65536")
     container(0)
     container(1)
@@ -364,8 +364,8 @@ def plain_wire():
 
 
 def flood():
-    """Copies wait for each output, and are given up at one that stands still."""
-    # A slow machine's own stops are no output that stands still.
+    """Copies wait for each output, and are given up at one that is stalled."""
+    # A slow machine's own stalls must not look like those of an output.
     build("flood-wait %d limit 131072 share 65536" % (50 if VIRTUAL else 5000))
     container(0)
     for i in (1, 2):
@@ -392,7 +392,7 @@ def flood():
 
 
 def raw(node, source, dest, n=1):
-    """Frames of no protocol, to which nobody answers."""
+    """Send frames of an unused protocol, to which nobody answers."""
     sock = inside(names[node], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     sock.bind(("eth0", 0))
     for _ in range(n):
@@ -402,7 +402,7 @@ def raw(node, source, dest, n=1):
 
 
 def moved(node, source, dest, n=1):
-    """How many frames each port gets, and what is dropped at the sender's."""
+    """Return: how many frames each port gets, and what is dropped at the sender's."""
     before = {dev: p["out"] for dev, p in all_ports().items()}, drops(port("z" + node[1:]))
     raw(node, source, dest, n)
     after = drops(port("z" + node[1:]))
@@ -545,12 +545,12 @@ def virtual_wait():
 
 
 def segments():
-    """A segment of TCP's stays whole between containers, and is cut for a wire."""
+    """A GSO segment of TCP stays whole between containers."""
     build()
     container(0)
     container(1)
     neighbours()
-    # TCP makes segments as long as the rate that it sees allows, on a slow machine short ones.
+    # TCP makes segments as long as the rate that it measures allows: on a slow machine short ones.
     run("ip netns exec %s sysctl -qw net.ipv4.tcp_min_tso_segs=16" % names["C0"])
     stream = Stream("C0", "C1", addr(1), 0, 4 << 20)
     same("segments: all bytes arrive", stream.finish(), True)
@@ -594,7 +594,7 @@ def options():
 
 
 def churn():
-    """Ports, switches, links and namespaces go under traffic, at random."""
+    """Ports, switches, links and namespaces are changed and deleted at random under traffic."""
     build("limit 131072 share 65536")
     for i in range(4):
         container(i, RATE if i % 2 else None)
@@ -636,7 +636,7 @@ def churn():
 
 
 def dying():
-    """A namespace dies whose frames wait at a receiver that has stopped."""
+    """A namespace is deleted whose frames wait for a stalled receiver."""
     build("virtual-wait 2000")
     container(0)
     container(1, "1kbit")
@@ -656,7 +656,7 @@ def unload():
 
 
 def unload_busy():
-    """The modules go while there are switches, ports and traffic."""
+    """The modules are unloaded while there are switches, ports and traffic."""
     build("share 65536")
     container(0)
     container(1, RATE)
@@ -671,7 +671,7 @@ def unload_busy():
 PARTS = (options, udp_two_to_one, sleeping, tcp_two_to_one, victim, weights, priorities, from_wire, to_wire,
          paused_wire, still_wire, lossy, plain_wire, flood, addresses, vlans, host, virtual_wait, segments, churn, dying,
          unload_busy)
-# Results there will be
+# Number of results
 PLAN = 93
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# zswitch and zvnic: nothing is lost, nobody is in the way; see zswitch.py.  PARTS=REGEX
+# zswitch and zvnic: no frame is lost, and no port blocks another; see zswitch.py.  PARTS=REGEX
 # runs some of it.
 
 . "$(dirname "$0")/lib.sh"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# zswitch, zvnic and zvtap against memory that fails, requests of any kind, guests that lie,
-# loops, and namespaces that die under load.  zbed.py has the network.  Prints TAP.
+# zswitch, zvnic and zvtap under failing allocations, random requests, guests that lie, loops,
+# and namespaces that are deleted under load.  zbed.py has the network.  Prints TAP.
 #
-# Where memory fails by order (CONFIG_FAULT_INJECTION, with a filter by stack) it is asked
-# for; elsewhere those parts say so.
+# Allocations fail where faults can be injected (CONFIG_FAULT_INJECTION, with a filter by stack);
+# elsewhere those parts report that they cannot.
 
 import collections
 import errno
@@ -32,12 +32,12 @@ from zbed import (Datagrams, Sink, Stream, addr, box, bridge, build, cee, contai
 from zvtap import SEGMENTS, device, end, eth4, frame, plug, send, taps, tcp4, unplug, vm, vms, wrong
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
-# Where all is to be full, it is so with few frames.
+# A rate at which few frames fill everything
 SLOW = "10mbit"
 FAULTS = "/sys/kernel/debug/"
 KINDS = ("failslab", "fail_page_alloc")
 MODULES = ("zswitch", "zvnic", "zvtap")
-# Of requests, each in a network of its own
+# Rounds of requests, each in a network of its own
 ROUNDS = 12
 IFLA_ZSWITCH_LAST, IFLA_PORT_LAST, IFLA_ZVNIC_PEER, IFLA_ZVNIC_LAST = 16, 13, 2, 4
 IFLA_LAST, NDA_LAST, BRIDGE_LAST = 62, 17, 8
@@ -46,12 +46,12 @@ CLONE_NEWUSER, CLONE_NEWNET, PR_SET_DUMPABLE = 0x10000000, 0x40000000, 4
 
 
 def vnic_peer(*parts):
-    """Not a nest: a header comes first."""
+    """A peer's attribute; not a nest: a header comes first."""
     return attr(IFLA_ZVNIC_PEER, b"".join(parts))
 
 
 def unbalanced(devs):
-    """Ports that do not account for every frame, or where somebody still waits"""
+    """Ports that do not account for every frame, or at which a frame or a sender still waits"""
     ports = {dev: port(dev) for dev in devs}
     return {dev: p for dev, p in ports.items()
             if p["in"] + p["copies"] != p["passed"] + sum(drops(p).values()) or p["slept"] != p["woken"]
@@ -59,7 +59,7 @@ def unbalanced(devs):
 
 
 def at_rest(devs, readers):
-    """Once machines have read all"""
+    """Wait until machines have read all, and every frame is accounted for"""
     def done():
         for tap in readers:
             tap.read_all()
@@ -67,7 +67,7 @@ def at_rest(devs, readers):
     wait_until(done, "all went somewhere", 5)
 
 
-# Memory that fails.
+# Failing allocations.
 
 def write(path, value):
     with open(path, "w", encoding="ascii") as file:
@@ -75,7 +75,7 @@ def write(path, value):
 
 
 def can_fail():
-    """Kernels before 6.3 cannot aim faults at a module on x86-64, and others have none at all."""
+    """Can faults be injected?  Kernels before 6.3 cannot aim them at a module on x86-64, others have none at all."""
     try:
         for kind in KINDS:
             for name, value in (("verbose", 0), ("times", -1), ("interval", 1), ("stacktrace-depth", 32),
@@ -88,7 +88,7 @@ def can_fail():
 
 
 def faults(percent, module=None):
-    """Of what the code of a module asks for, and what it calls; alone 0 for none"""
+    """Let this share of the allocations of a module's code, and of what it calls, fail; without a module none"""
     for kind in KINDS:
         write(FAULTS + kind + "/probability", 0)
     if module:
@@ -102,7 +102,7 @@ def faults(percent, module=None):
 
 
 def fail_nth(n):
-    """The n-th allocation of this thread from now on.  Return: what was left of the last order"""
+    """Let the n-th allocation of this thread from now on fail.  Return: what was left of the last count"""
     file = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
     left = int(os.pread(file, 16, 0))
     os.pwrite(file, b"%d" % n, 0)
@@ -111,7 +111,7 @@ def fail_nth(n):
 
 
 def each_allocation(what, module, work, undo):
-    """Each of them fails once: it is refused, or done without, and can be done afterwards."""
+    """Each allocation of a request fails once: it is refused, or succeeds without, and can be done afterwards."""
     faults(0, module)
     refused, wrong_errno, n = 0, [], 0
     while True:
@@ -119,7 +119,7 @@ def each_allocation(what, module, work, undo):
         fail_nth(n)
         error = work()
         left = fail_nth(0)
-        # EINVAL: the core's, of a device for whose name there is no memory
+        # EINVAL: from the core, for a device for whose name there is no memory
         if error in (errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.ENFILE, errno.EINVAL):
             refused += 1
         elif error:
@@ -187,7 +187,7 @@ def numbers_of(tap, got):
 
 
 def packets():
-    """While memory fails, each frame that is accepted arrives or is counted with its reason."""
+    """While allocations fail, each frame that is accepted arrives or is counted with its reason."""
     if not can_fail():
         say("packets: this kernel has no faults to order")
         return
@@ -263,10 +263,10 @@ def neighbours_and_machines():
         bridge("fdb replace %s dev zs0 via v%d static" % (mac(i), i))
 
 
-# Requests of any kind.
+# Random requests.
 
 class Requests:
-    """One round's, by a socket; what became of them, by kind and errno"""
+    """Requests of one round, by one socket, and their results by kind and errno"""
 
     def __init__(self, nl, devices):
         self.nl, self.devices, self.made = nl, devices, 0
@@ -276,7 +276,7 @@ class Requests:
         length = None
         payload = broken(payload, keep)
         if random.randrange(32) == 0:
-            # Of a header alone the core makes nothing, and says so with 0.
+            # The core ignores a message that is a header alone, and answers 0.
             length = random.randrange(17, len(payload) + 64)
         try:
             answer = self.nl.ask(kind, flags, payload, length)
@@ -290,7 +290,7 @@ class Requests:
 
     @staticmethod
     def general():
-        """Of what any device has"""
+        """Attributes that any device has"""
         some = [attr(IFLA_MTU, random.choice((60, 1500, 9000, 65535, edge()))), attr(IFLA_TXQLEN, edge()),
                 attr(IFLA_NUM_TX_QUEUES, random.randrange(40)), attr(IFLA_ADDRESS, random.randbytes(random.choice((6, 6, 6, 3)))),
                 any_attrs(IFLA_LAST, 1)]
@@ -363,7 +363,7 @@ CHANGES = ["make " + m for m in MODULES] + ["change zswitch", "change zvnic", "p
 
 
 def unprivileged():
-    """By a process without any capability, in the switch's namespace"""
+    """Requests by a process without any capability, in the switch's namespace"""
     with open("/run/netns/" + names["S"], encoding="ascii") as ns:
         libc.setns(ns.fileno(), 0)
     devices = {name: i for i, name in socket.if_nameindex()}
@@ -376,7 +376,7 @@ def unprivileged():
 
 
 def own_namespace():
-    """By root of a user namespace of its own: in its network namespace, and into its parent's"""
+    """Requests by root of a new user namespace: in its own network namespace, and into its parent's"""
     parent = os.getppid()
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -401,7 +401,7 @@ def own_namespace():
 
 
 def strangers():
-    """Devices of a round that were told to move to this namespace"""
+    """Delete the devices that a round has moved to this namespace"""
     for kind in MODULES:
         for line in run("ip -o link show type " + kind).splitlines():
             subprocess.run(["ip", "link", "del", line.split(":")[1].split("@")[0].strip()], stderr=subprocess.DEVNULL)
@@ -412,7 +412,7 @@ def requests_of_any_kind():
 
     def one_sided():
         return [what for what in CHANGES if not said[what][0] or not sum(n for e, n in said[what].items() if e)]
-    # Chance may have it that of one kind none is accepted for long.
+    # By chance it may take long until a request of each kind is accepted.
     rounds = 0
     while rounds < ROUNDS or (one_sided() and rounds < 10 * ROUNDS):
         rounds += 1
@@ -454,7 +454,7 @@ def requests_of_any_kind():
 # Guests that lie.
 
 def lie(packets):
-    """A packet and what it is said to be"""
+    """A packet, and a header that may be false"""
     header = Header(random.choice((0, 1, 1, 2, 3, random.getrandbits(8))),
                     random.choice((0, GSO_TCPV4, GSO_TCPV4, GSO_UDP, GSO_TCPV6, GSO_UDP_L4, 0x80 | GSO_TCPV4, random.getrandbits(8))),
                     random.choice((0, 14, 34, 42, 54, 66, random.getrandbits(16))),
@@ -471,7 +471,7 @@ def lie(packets):
 
 
 def liar():
-    """What a guest says of its frames goes wherever frames go, and stops nobody."""
+    """Frames with false headers go wherever frames go, and block no other port."""
     build()
     vm(10)
     vm(11)
@@ -529,12 +529,12 @@ def liar():
 
 
 def rewritten():
-    """A checksum that is to be filled in over what the switch has looked at, by a machine and by a container's raw socket"""
+    """Checksums to be filled in over headers that the switch has checked, by a machine and a container's raw socket"""
     build()
     vm(10, slave="guard on")
     container(0, options="guard on")
     box(4, RATE)
-    # The port fills in what its wire does not.
+    # The port fills in checksums that its wire does not.
     run("ip netns exec %s ethtool -K p4 tx off" % names["S"])
     neighbours_and_machines()
     a = plug(10)
@@ -548,7 +548,7 @@ def rewritten():
     by = {"v10": (10, a.write), "z0": (0, lambda data, header: raw.send(tapfd.HEADER.pack(*header) + data))}
 
     def came():
-        """The first bytes; a tag comes beside the frame"""
+        """First bytes of each frame; a tag is delivered beside the frame"""
         got = []
         try:
             while True:
@@ -565,7 +565,7 @@ def rewritten():
         packet = eth4(mac(4), mac(i), inner)
         tagged = packet[:12] + tag + packet[12:]
         pause = ether("01:80:c2:00:77:77") + ether(mac(i)) + struct.pack("!HHH", 0x8808, 0x0101, 0xff) + bytes(60)
-        # The destination of a pause frame, either half of the source, the type, and addresses and marks of IP
+        # Over the destination of a pause frame, either half of the source, the type, and addresses and marks of IP
         lies = [(pause, 0, 4), (packet, 0, 6), (packet, 0, 10), (packet, 0, 12), (packet, 12, 0), (packet, 14, 1),
                 (packet, 20, 6), (packet, 26, 0), (packet, 33, 0), (tagged, 18, 4), (tagged, 24, 6), (tagged, 37, 0)]
         before, refused = port(dev)["drop_malformed"], 0
@@ -588,7 +588,7 @@ def rewritten():
 # Loops.
 
 def cable(first, second, n, rate=RATE):
-    """Number n, between two switches of the namespace, lossless: devices a<n> and b<n>"""
+    """Cable number n between two switches of the namespace, lossless: devices a<n> and b<n>"""
     ip("S", "link add a%d type netwire rate %s delay 1us peer name b%d" % (n, rate, n))
     for dev, zs in (("a%d" % n, first), ("b%d" % n, second)):
         ip("S", "link set %s master %s up" % (dev, zs))
@@ -606,7 +606,7 @@ def moved(devs):
 
 
 def loop():
-    """Two cables between two switches are a loop: what is flooded goes round until one is gone."""
+    """Two cables between two switches are a loop: flooded frames circulate until one is deleted."""
     if not VIRTUAL:
         say("loop: asks for links that are full, in virtual time alone")
         return
@@ -621,7 +621,7 @@ def loop():
     ip("S", "link set z1 nomaster")
     ip("S", "link set z1 master zs1")
     wait_for_carrier(names["C1"], "eth0")
-    # Static, it would be refused on its way back.
+    # A static address would be refused on its way back.
     bridge("fdb del %s dev zs0" % mac(0))
     ring = ("a1", "b1", "a2", "b2")
     devs = (*ring, "z0", "z1")
@@ -662,7 +662,7 @@ def loop():
 
 
 def chain():
-    """A chain of switches, each one's wire upon the next one's vNIC, as root of a namespace can build it: all are one call.
+    """A chain of switches, each one's wire on top of the next one's vNIC, as any root can build it: one nested call.
 
         g0 == z0 - zs0 - w0 upon g1 == z1 - zs1 - w1 upon g2 ...
     """
@@ -675,7 +675,7 @@ def chain():
     for i in range(length - 1):
         links += ["link add link g%d name w%d type macvlan" % (i + 1, i), "link set w%d master zs1%02d up" % (i, i)]
     run("ip -n %s -batch -" % names["S"], links)
-    # What has no queue the core counts.
+    # The core limits recursion through devices that have no queue.
     run("tc -n %s -batch -" % names["S"], ["qdisc add dev w%d root pfifo" % i for i in range(length - 1)])
     for i in range(length - 1):
         wait_for_carrier(names["S"], "w%d" % i)
@@ -691,7 +691,7 @@ def chain():
 
 
 def ring_of_switches():
-    """Three switches in a ring, and all frames clockwise, by two cables each: buffers wait for each other.
+    """Three switches in a ring, all frames go clockwise, by two cables each: buffers wait for each other.
 
         C0 --- zs0 a1 --- b1 zs1 --- C1     No frame comes back to where it was: static
                b3            a2             ways, nothing is learnt, nothing flooded.
@@ -722,14 +722,14 @@ RING = ["%s%d" % (side, n) for side in "ab" for n in (1, 2, 3)]
 
 
 def stuck_ring(way_out):
-    """What ends it?"""
+    """A ring of switches deadlocks until @way_out ends that."""
     if not VIRTUAL:
         say("ring: asks for links that are full, in virtual time alone")
         return
     ring_of_switches()
     for i in range(3):
         ip("S", "link set zs%d type zswitch wire-wait 0 virtual-wait 0" % i)
-        # Were both served alike, no more would come in for the next cable than goes on.
+        # With equal weights no more frames would arrive for the next cable than leave by it.
         ip("S", "link set z%d type zswitch_slave weight 32" % i)
     for dev in RING:
         tc("S", "qdisc change dev %s root cee watchdog off" % dev)
@@ -746,7 +746,7 @@ def stuck_ring(way_out):
     time.sleep(0.5)
     same("ring, %s: without it nothing moves for 500 ms, nothing is lost" % way_out,
          (moved(clockwise), [drops(port(d)) for d in RING]), (before, [{}] * 6))
-    # What a watchdog drops takes no time, so that senders would send for ever.
+    # Frames that a watchdog drops take no time, so that senders would send for ever.
     for f in flows:
         f.stop = True
     if way_out == "wire-wait":
@@ -782,10 +782,10 @@ def ring_watchdog():
     stuck_ring("watchdog")
 
 
-# The end of a namespace.
+# Deletion of a namespace.
 
 def buried():
-    """The switch's namespace dies under the load of containers, machines and wires."""
+    """The switch's namespace is deleted under the load of containers, machines and wires."""
     build()
     for i in (0, 1):
         container(i, RATE if i else None)
@@ -805,7 +805,7 @@ def buried():
                 if not a.write(frame(random.choice((mac(11), mac(1), mac(4), "ff:ff:ff:ff:ff:ff")), mac(10), n, 500)):
                     a.writable(1)
             except OSError:
-                # Its device is gone.
+                # The tap's device was deleted.
                 pass
             n += 1
             time.sleep(0.0005)
@@ -821,7 +821,7 @@ def buried():
     wait_until(lambda: "eth0" not in ip("C0", "-o link show"), "containers' ends are gone", 20)
     check("buried: containers' ends are gone with it", True)
     wait_until(lambda: a.writable(), "the send buffer is free", 20)
-    # The tap library throws away what is written to a device that is gone.
+    # The kernel's tap.c discards what is written to a device that is gone.
     same("buried: a machine has all of its send buffer again", send(a, [frame(mac(11), mac(10), n) for n in range(100)]), 100)
     for tap in list(taps):
         unplug(tap)
@@ -838,7 +838,7 @@ def unload():
 
 
 PARTS = (allocations, packets, requests_of_any_kind, liar, rewritten, loop, chain, ring_bound, ring_watchdog, buried, unload)
-# Results there will be
+# Number of results
 PLAN = 5 + 4 + 4 + 3 + 1 + 1 + (22 if can_fail() else 0) + (16 if VIRTUAL else 0)
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# zswitch, zvnic and zvtap against memory that fails, lies, loops and deaths; see
+# zswitch, zvnic and zvtap under failing allocations, lies, loops and deletions; see
 # zswitch_harm.py.  PARTS=REGEX runs some of it.
 
 . "$(dirname "$0")/lib.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# zswitch and zvnic beside plain forwarding: qdiscs that change, receivers that crawl,
-# senders that do not obey, frames that lie.  zbed.py has the network.  Prints TAP.
+# zswitch and zvnic besides plain forwarding: qdiscs that change, receivers that are almost
+# stalled, senders that do not obey, false tags.  zbed.py has the network.  Prints TAP.
 
 import fcntl
 import json
@@ -38,10 +38,10 @@ class Burst:
 
 
 def replaced():
-    """A wire's qdisc is replaced, or its length changed, while frames wait for it to pull."""
+    """A wire's qdisc is replaced, or its queue length changed, while frames wait for it to pull."""
     build("virtual-wait 0 limit 131072 share 65536")
     container(0)
-    # Between frames nothing but the qdisc's own timer is under way, which goes with it.
+    # Between frames nothing but the qdisc's own timer is pending, which is deleted with it.
     box(1, FAST, here="dscp 0-63:3 rate " + RATE)
     neighbours()
     sink = Sink("R1")
@@ -67,12 +67,12 @@ def replaced():
 
 
 def crawling():
-    """A receiver that takes a frame before it would be given up, each time, has stopped: one each 147 ms."""
+    """A receiver that takes a frame each 147 ms, always before frames are given up, counts as stalled."""
     wire_beside("crawling", 200, "80kbit", 0.8)
 
 
 def recovered():
-    """A receiver that was given up and takes again, loses nothing any more."""
+    """A receiver whose frames were given up loses nothing once it takes frames again."""
     build("virtual-wait 200")
     container(0)
     container(1, "1kbit")
@@ -104,7 +104,7 @@ def packet_socket(node, dev="eth0", proto=0):
 
 
 def overrun():
-    """A guest that starts its queues again, each time it was told to wait."""
+    """A guest that restarts its queues each time they were stopped."""
     build("limit 65536 share 65536 virtual-wait 0")
     container(0)
     container(1, "1kbit")
@@ -112,7 +112,7 @@ def overrun():
     for node, devs in (("S", ("z0", "z1")), ("C0", ("eth0",))):
         for dev in devs:
             ip(node, "link set %s mtu 65000" % dev)
-    # By their addresses they use all of its queues.
+    # Frames to so many addresses use all of the guest's queues.
     dests = [mac(100 + i) for i in range(24)]
     for dest in dests:
         bridge("fdb add %s dev zs0 via z1 static" % dest)
@@ -136,7 +136,7 @@ def overrun():
 
 
 def routed():
-    """What no socket pays for counts with the memory that it takes."""
+    """Frames that no socket is charged for count with the memory that they take."""
     build("limit 200000 share 200000 virtual-wait 0")
     container(0)
     container(1, "1kbit")
@@ -201,7 +201,7 @@ def copies():
 
 
 def storm():
-    """What a wire's watchdog drops is pulled in portions, to the last frame."""
+    """Frames that a wire's watchdog drops are pulled in portions, to the last one."""
     build("limit 1048576 share 1048576")
     container(0)
     box(1, FAST, here="dscp 0-63:3 watchdog 50ms action drop")
@@ -229,7 +229,7 @@ def storm():
 
 
 def marks():
-    """What the host has noted about a frame from a wire is not the guest's to see."""
+    """A mark that the host has set on a frame from a wire is not visible to the guest."""
     build()
     box(0, FAST)
     container(1)
@@ -249,7 +249,7 @@ def marks():
 
 
 def held():
-    """A guest that keeps frames holds no socket of their sender's."""
+    """Frames that a guest holds are not charged to their sender's socket."""
     build()
     container(0)
     container(1)
@@ -278,7 +278,7 @@ def held():
 
 
 def moved(node, frame, proto=0):
-    """How many frames each port gets of one that a container sends, and what is dropped at its port."""
+    """Send a frame from a container.  Return: how many frames each port gets, and the drops at its port."""
     before = {dev: p["out"] for dev, p in all_ports().items()}, drops(port("z" + node[1:]))
     sock = packet_socket(node)
     sock.sendto(frame, ("eth0", proto))
@@ -295,7 +295,7 @@ def frame(source, dest, *tags):
 
 
 def tags():
-    """Who is in one VLAN does not send to another by what a frame says that it is."""
+    """A container of one VLAN does not get into another by the tags of its frames."""
     build("vlan-filtering on")
     for i in range(3):
         container(i)
@@ -316,7 +316,7 @@ def tags():
 
 
 def long_segments():
-    """A GSO packet whose segments are too long for an output does not get there."""
+    """A GSO packet whose segments are too long for an output is dropped."""
     build()
     container(0)
     container(1)
@@ -355,7 +355,7 @@ def bypass():
 
 
 def owner():
-    """The rate that a guest is given is not the guest's to change."""
+    """A guest cannot change the rate that it was given."""
     build()
     guest = subprocess.Popen(["unshare", "-Urn", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
     guest.stdout.readline()
@@ -373,7 +373,7 @@ def owner():
 
 PARTS = (replaced, crawling, recovered, overrun, routed, copies, storm, marks, held, tags, long_segments, bypass, owner,
          unload)
-# Results there will be
+# Number of results
 PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2 + 1
 
 

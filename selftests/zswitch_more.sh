@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# zswitch and zvnic: who misbehaves, and what is in the way; see zswitch_more.py.
+# zswitch and zvnic: misbehaving receivers, senders and frames; see zswitch_more.py.
 # PARTS=REGEX runs some of it.
 
 . "$(dirname "$0")/lib.sh"

@@ -22,7 +22,7 @@ from tapfd import (F_CSUM, F_ECN, F_TSO4, F_TSO6, F_USO4, F_USO6, GSO_TCPV4, GSO
 from zbed import (Datagrams, Sink, addr, bridge, build, container, destroy, drops, ip, mac, names,
                   port, refused, switch)
 
-# What a queue's socket may have on its way, with the frame that goes beyond
+# Bytes that a queue's socket may have in flight; the last frame may exceed them
 SNDBUF = 256 << 10
 # Frames a ring holds against credit, and one more that the port holds
 CREDITS = 256 - 64
@@ -31,7 +31,7 @@ SEGMENTS = F_CSUM | F_TSO4 | F_TSO6 | F_ECN
 vms = []
 taps = []
 
-# In Linux 7.2 tap.c does not tell a device that its guest takes segments of UDP: they are cut.
+# In Linux 7.2 tap.c does not tell a device that its guest takes UDP segments: they are cut.
 TAP_TELLS_USO = int(os.uname().release.split(".")[0]) < 7
 
 
@@ -46,7 +46,7 @@ def vm(i, options="", slave=""):
 
 
 def plug(i, **how):
-    """A descriptor of it, once the link is up."""
+    """Open a descriptor of machine i; returns when the link is up."""
     index = json.loads(ip("S", "-j link show v%d" % i))[0]["ifindex"]
     tap = Tap("/dev/tap%d" % index, **how)
     taps.append(tap)
@@ -85,7 +85,7 @@ def switch_drops():
 
 
 def wrong(gone=False):
-    """At rest every frame is accounted for.  @gone: a port is, with its counters."""
+    """At rest every frame is accounted for.  @gone: a port was deleted, with its counters."""
     ports = {"v%d" % i: port("v%d" % i) for i in vms}
     ports.update({"z" + n[1:]: port("z" + n[1:]) for n in names if n[0] == "C"}, zs0=switch())
     bad = {dev: p for dev, p in ports.items()
@@ -97,7 +97,7 @@ def wrong(gone=False):
 
 
 def send(tap, frames, header=PLAIN):
-    """Those of the frames, from the first on, that are taken without waiting."""
+    """Write frames until one would have to wait.  Return: how many were taken."""
     for n, data in enumerate(frames):
         if not tap.write(data, header):
             return n
@@ -121,7 +121,7 @@ def receive(tap, count, seconds=60):
 
 
 def in_order():
-    """A machine sends to another, which reads as it comes."""
+    """A machine sends to another, which reads as frames arrive."""
     build()
     vm(10)
     vm(11)
@@ -142,7 +142,7 @@ def in_order():
 
 
 def waits():
-    """A machine that takes nothing: its ring, then the switch, then the sender waits."""
+    """A machine that reads nothing: its ring fills, then the switch, then the sender waits."""
     for size in (60, 1514):
         build()
         for i in (10, 11, 12):
@@ -153,13 +153,13 @@ def waits():
         p = port("v11")
         check("waits: %d of %d bytes are taken, %d bytes wait in the switch" % (taken, size, p["backlog"]),
               taken < 1000 and p["backlog"] == max(taken - TAKEN, 0) * size and not a.writable(), (taken, p))
-        # Another goes on meanwhile, to a third.
+        # Another machine goes on meanwhile, and sends to a third.
         other = [frame(mac(12), mac(11), n, size) for n in range(300)]
         writer = threading.Thread(target=send_all, args=(b, other), daemon=True)
         writer.start()
         check("waits: others go on", frames_of(receive(c, 300)) == other)
         writer.join(60)
-        # As it reads, the sender goes on.
+        # As the receiver reads, the sender goes on.
         got = []
         writer = threading.Thread(target=send_all, args=(a, sent[taken:]), daemon=True)
         writer.start()
@@ -196,7 +196,7 @@ def send_buffer():
 
 
 def killed():
-    """A machine ends with frames queued for it, and with frames queued of it."""
+    """A machine ends while frames for it and frames from it are queued."""
     build()
     for i in (10, 11, 12):
         vm(i)
@@ -222,7 +222,7 @@ def killed():
 
 
 def deleted():
-    """The port goes under a machine that runs, with frames in its ring."""
+    """The port of a running machine is deleted, with frames in its ring."""
     build()
     vm(10)
     vm(11)
@@ -244,7 +244,7 @@ def deleted():
 
 
 def tcp4(src, dst, sport, payload, partial=True):
-    """Segment of TCP over IPv4; with a checksum that is to be completed, or a whole one."""
+    """A TCP segment over IPv4, with a checksum that is to be completed, or a whole one."""
     header = struct.pack("!HHIIBBHHH", sport, 5001, 1, 1, 5 << 4, 0x10, 1000, 0, 0)
     a, b = (bytes(map(int, x.split("."))) for x in (src, dst))
     pseudo = a + b + struct.pack("!BBH", 0, 6, len(header) + len(payload))
@@ -257,7 +257,7 @@ def tcp4(src, dst, sport, payload, partial=True):
 
 
 def good_tcp(packet):
-    """Are its IPv4 and TCP checksums right?"""
+    """Are a packet's IPv4 and TCP checksums right?"""
     total = struct.unpack_from("!H", packet, 2)[0]
     body = packet[20:total]
     pseudo = packet[12:20] + struct.pack("!BBH", 0, 6, len(body))
@@ -287,7 +287,7 @@ def segments():
         check("segments: %s: cut, checksums are right" % name,
               len(got) == 42 and b"".join(f[54:] for _, f in got) == payload
               and all(good_tcp(f[14:]) and h.gso == 0 and h.flags == 0 for h, f in got), (len(got), got[0][0]))
-    # One that is to be completed only.
+    # A packet of which only the checksum is to be completed.
     data = eth4(mac(12), mac(10), tcp4(addr(10), addr(12), 4000, b"x" * 100))
     a.write(data, Header(NEEDS_CSUM, 0, 54, 0, 34, 16))
     (header, got), = receive(cut, 1)
@@ -298,7 +298,7 @@ def segments():
 
 
 def segments_udp():
-    """Segments of UDP, of which older kernels know none."""
+    """UDP segmentation offload, which older kernels do not know."""
     build()
     for i in (10, 11, 12):
         vm(i)
@@ -332,14 +332,14 @@ def segments_udp():
               and [h.gso for h, _ in got] == [gso] * frames, (len(got), got[0][0]))
     else:
         check("udp: nobody offers to take it", not whole)
-    # UDP fragmentation offload, which nobody takes any more
+    # UDP fragmentation offload, which no receiver takes any more
     fragments = Header(NEEDS_CSUM, GSO_UDP, 42, 1400, 34, 6)
     a.write(eth4(mac(12), mac(10), packet), fragments)
     got = receive(cut, 10)
     total = b"".join(f[34:] for _, f in got)
     check("udp: fragments are cut", len(total) == len(datagram) and total[8:] == payload
           and all(h.gso == 0 for h, _ in got), (len(got), len(total)))
-    # Of a byte each, which take a hundred times the datagram's memory: what nobody pays for is lost.
+    # Fragments of a byte each take a hundred times the datagram's memory: those beyond the bound are lost.
     taken = device(10)[0]
     a.write(eth4(mac(12), mac(10), packet), fragments._replace(gso_size=1))
     sent, lost = device(10)[0] - taken, device(10)[2]
@@ -441,7 +441,7 @@ def queues():
             merged.setdefault(struct.unpack_from("!H", f, 34)[0] - 4000, []).append(f)
     check("queues: all arrive, each flow in order", merged == sent)
 
-    # One that is detached, or closed, with frames in its ring gives them back.
+    # A queue that is detached, or closed, gives back the frames in its ring.
     last = frame(mac(11), mac(10), 1)
     for what in ("detached", "closed"):
         taken = send(a, order)
@@ -472,7 +472,7 @@ def queues():
 
 
 def many_queues():
-    """All queues of a machine of 32 are full of segments for somebody who stands still."""
+    """All 32 queues of a machine are full of segments for a stalled receiver."""
     build()
     vm(10)
     container(1, "1kbit")
@@ -483,7 +483,7 @@ def many_queues():
     packet = eth4(mac(1), mac(10), tcp4(addr(10), addr(1), 4000, payload))
     sent = 0
     for tap in [plug(10, multi=True) for _ in range(32)]:
-        # What is lost would make room for ever.
+        # Not endlessly: frames that are lost would make room for more.
         sent += send(tap, [packet] * 20, tso)
     waiting = port("v10")["waiting"]
     check("many queues: %d packets wait, %d bytes" % (sent, waiting), waiting > 4 << 20, (sent, port("v10")))
@@ -519,7 +519,7 @@ def containers():
     tap = plug(10)
     wait_for_carrier(names["C0"], "eth0")
     flow = Datagrams("C0", addr(10), total=1000, sndbuf=100000).start()
-    # Nobody reads: the socket's own buffer is what is on its way.
+    # The machine does not read: the socket's own buffer bounds what is in flight.
     wait_until(lambda: 10 < flow.sent < 1000, "the sender has begun")
     time.sleep(0.3)
     stuck = flow.sent
@@ -539,7 +539,7 @@ def containers():
 
 
 def host_itself():
-    """What the host would send by a machine's port is not the machine's."""
+    """Packets that the host itself sends by a machine's port are dropped."""
     build()
     vm(10)
     vm(11)
@@ -559,7 +559,7 @@ def host_itself():
 
 
 def options():
-    """What cannot be is refused, and says so."""
+    """Options that are not valid are refused with a reason."""
     build()
     vm(10)
     check("options: a ring that is too short", "128" in (refused("ip link add v1 txqueuelen 100 type zvtap") or ""))
@@ -597,7 +597,7 @@ def churn():
             if not source.write(frame(random.choice((mac(11), mac(12), "ff:ff:ff:ff:ff:ff")), mac(10), n, 200)):
                 source.writable(1)
             n += 1
-            # Time that is virtual would stand still.
+            # Otherwise virtual time would not advance.
             time.sleep(0.0002)
     writer = threading.Thread(target=load, daemon=True)
     writer.start()
@@ -644,7 +644,7 @@ def held():
         try:
             found.append(os.readlink("/proc/self/fd/" + name))
         except FileNotFoundError:
-            # It was the directory's own.
+            # It was the descriptor of the directory itself.
             pass
     return [path for path in found if "/tap" in path]
 
@@ -655,7 +655,7 @@ def unloads():
 
 PARTS = (in_order, waits, send_buffer, killed, deleted, segments, segments_udp, lies, queues, many_queues, nobody, containers,
          host_itself, options, churn)
-# Results there will be
+# Number of results
 PLAN = 82
 
 

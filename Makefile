@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Linux NDP.  "make help" lists what there is.
+# Linux NDP.  "make help" lists the targets.
 
 comma := ,
 ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR))$(findstring $(comma),$(CURDIR)),1)
 $(error a space, colon or comma in this path is more than the kernel's build can take: $(CURDIR))
 endif
 
-# Only targets of the lab install what they miss; others name the command that does.
+# Only targets of the lab install missing packages; others print the command for it.
 export NDP_INSTALL := $(or $(NDP_INSTALL),0)
 LAB_TARGETS := check fuzz demo demo-vm bench vm lint deb
 $(LAB_TARGETS): export NDP_INSTALL := 1
 
-# K=6.1 or K=6.12 stands for the lab's kernel of that series, 6.12-arm64 for the one for arm64:
-# its headers are fetched into a private directory.  U=fast, debug, kasan or kcsan is one of
-# those that the lab builds itself.
+# K=6.1 or K=6.12 stands for the lab's kernel of that series, 6.12-arm64 for the one for arm64;
+# the kernel's headers are fetched into a private directory.  U=fast, debug, kasan or kcsan is a
+# kernel that the lab builds itself.
 GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(K)$(U),)
 ifneq ($(filter all modules headers install install-modules,$(GOALS)),)
@@ -23,8 +23,8 @@ LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/build-kernel "$(U)" $(if $(
 export ARCH := $(patsubst ARCH=%,%,$(filter ARCH=%,$(LAB)))
 else
 LAB  := $(shell NDP_INSTALL=$(NDP_INSTALL) tools/lab/kernel "$(K)")
-# W=1 wants more of a machine (kernel-doc, which is Perl): that is for the lab.  All builds for
-# a kernel have the same flags, or what lint has compiled would be compiled again.
+# W=1 needs Perl (for kernel-doc), so it is only for the lab.  All builds for a kernel have the
+# same flags, or everything that lint has compiled would be compiled again.
 W    ?= 1
 endif
 ifeq ($(LAB),)
@@ -34,9 +34,9 @@ KVER := $(patsubst KVER=%,%,$(filter KVER=%,$(LAB)))
 KDIR := $(patsubst KDIR=%,%,$(filter KDIR=%,$(LAB)))
 KCC  := $(patsubst KCC=%,%,$(filter KCC=%,$(LAB)))
 
-# Where ccache is installed nothing is compiled twice for the lab's kernels.  Debian's
-# headers know of it.  It trusts the compiler's list of headers, so what is new costs no
-# more than without it.
+# If ccache is installed, nothing is compiled twice for the lab's kernels.  Debian's headers
+# support it.  ccache relies on the compiler's list of headers (CCACHE_DEPEND), so a new file
+# takes no longer than without it.
 ifneq ($(shell command -v ccache),)
 export CCACHE_DIR := $(or $(NDP_STATE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/linux-ndp)/ccache
 export CCACHE_BASEDIR := $(CURDIR)
@@ -50,8 +50,7 @@ endif
 endif
 endif
 
-# The headers say themselves for which release they are, Debian's in a file of
-# their own.
+# The headers have a file that tells their release, Debian's one of another name.
 ifeq ($(KVER),)
 ifeq ($(KDIR),)
 KVER := $(shell uname -r)
@@ -65,7 +64,7 @@ B       ?= $(CURDIR)/build/$(KVER)
 KBUILD  = $(MAKE) -C $(KDIR) $(LAB_CC) $(if $(W),W=$(W))
 SRC     := Kbuild dkms.conf include net
 NEED    := tools/lab/packages
-# What a build needs: all of it in one go
+# All packages that a build needs, so that they can be installed at once
 NEED_TOOLS := gcc@gcc libc6-dev libmnl-dev
 ifneq ($(filter all install install-tools tools,$(GOALS)),)
 NEED_ALSO := $(NEED_TOOLS)
@@ -73,7 +72,7 @@ endif
 
 DESTDIR ?=
 PREFIX  ?= /usr/local
-# Where the distribution's tc and ip look for plugins
+# The directory in which the distribution's tc and ip look for plugins
 LIBDIR  ?= /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)
 
 .DEFAULT_GOAL := all
@@ -87,8 +86,8 @@ $(B)/.tree: headers FORCE
 	@cp -rsf $(addprefix $(CURDIR)/,$(SRC)) $(B)/
 	@find $(B) -xtype l -delete
 
-# The stamp is younger than the header, which is left alone if nothing changed.
-# Flags for the modules (W=1, -Werror) must not decide what a probe finds.
+# The stamp may be newer than the header, which is not touched if its contents are the same.
+# Flags for the modules (W=1, -Werror) must not influence the probes.
 $(B)/.compat: include/compat/probes $(wildcard include/compat/probes/*.c) include/compat/probe.sh | $(B)/.tree
 	@flock -o $(B)/.lock env -u MAKEFLAGS -u KCFLAGS include/compat/probe.sh $(KDIR) $(B)/probe $(B)/include/generated/ndp_compat.h
 	@touch $@
@@ -98,7 +97,7 @@ modules: product-modules	## build the modules (KVER=release, KDIR=directory, K=6
 product-modules: $(B)/.compat $(B)/.tree
 	+flock -o $(B)/.lock $(KBUILD) M=$(B) modules
 
-# Modules that only tests load, in a tree of their own: nothing installs them.
+# Modules that only tests load, built in a tree of their own and never installed.
 test-modules: product-modules
 	@mkdir -p $(B)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild dkms.conf net selftests/modules) $(B)/tests/
@@ -106,12 +105,12 @@ test-modules: product-modules
 	+flock -o $(B)/tests/.lock $(KBUILD) M=$(B)/tests TEST_TREE=m \
 		KBUILD_EXTRA_SYMBOLS=$(B)/Module.symvers modules
 
-# The lab's kernels are for tests.
+# With one of the lab's kernels the modules for tests are built as well.
 ifneq ($(K)$(U),)
 modules: test-modules
 endif
 
-# What a build against these headers needs; a message of its own for a kernel
+# Packages that a build against these headers needs; a message of its own for a kernel
 # whose headers Debian does not have.
 headers:
 	@[ -e $(KDIR)/Makefile ] || { $(if $(filter unknown,$(KVER)),false,$(NEED) linux-headers-$(KVER) $(NEED_ALSO)) && \
@@ -131,7 +130,7 @@ selftests:		## build the tests
 	@tools/lab/source >/dev/null
 	$(MAKE) -C selftests
 
-# For the lab's machine with K=6.12-arm64, whose libraries they are linked with
+# For the lab's machine with K=6.12-arm64; the programs are linked with that system's libraries.
 arm64:			## build tools and tests for arm64, with the cross compiler
 	@$(NEED) gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	@tools/lab/source >/dev/null

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Included at the end of a Kbuild of modules.
+# Included at the end of each Kbuild that has modules.
 
 ifeq ($(KBUILD_EXTMOD),)
-# In a kernel tree (make in-tree): what the Kbuild at the top has for all is for the objects
-# of these modules alone, as others may lie beside them.
+# In a kernel tree (make in-tree): the flags that the top Kbuild sets for all objects out of tree
+# are set for the objects of these modules only, as other modules may be in the same directory.
 ours := ndp ndp_mprdma ndp_dcqcn ndp_light sch_ndp sch_cee netwire zswitch zvnic zvtap zbridge
 $(foreach o,$(foreach m,$(ours),$($(m)-y)),$(eval CFLAGS_$(o) += \
 	-include $(srctree)/include/compat/compat.h -idirafter $(srctree)/include/compat/fallback))
@@ -22,6 +22,6 @@ kunit-has-suite = $(filter %_test.o,$($(1)_test-y))
 names := $(basename $(obj-m))
 $(foreach m,$(names),$(eval $(m)_test-y := $(foreach o,$($(m)-y),$(call kunit-object,$(o)))))
 obj-m := $(if $(CONFIG_KUNIT),$(foreach m,$(names),$(if $(call kunit-has-suite,$(m)),$(m)_test.o)))
-# Tracepoints are those of the module that users load.
+# NOTRACE: only the module that users load defines the tracepoints.
 ccflags-y += -include $(src)/../kunit.h -D__DISABLE_EXPORTS -DNOTRACE
 endif

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What max-min fairness gives flows that are sprayed over a fabric of which links lose packets.
+"""Max-min fair rates of flows that are sprayed over a fabric some of whose links lose packets.
 
-A flow is split evenly over the cores by which it is reached: those to which the way there and
-back down passes no link that loses everything; what goes over a link that loses a part takes
-as much more of it.  Flows grow at the same pace; when a link is full those that use it stop,
-and the others go on, until all have stopped (water-filling).  So a flow's rate cannot grow
-without taking from one that has no more; no split but the even one is looked for.
+A flow is split evenly over all cores whose paths up and back down pass no link that loses
+everything; a flow over a link that loses a part of its packets uses correspondingly more of that
+link.  All flows grow at the same pace; when a link is full the flows that use it stop, and the
+others continue, until all have stopped (water-filling).  So no flow's rate can grow without
+taking from a flow that has no more.  Only the even split is considered.
 """
 import argparse
 import importlib.machinery
@@ -28,7 +28,7 @@ def load_fabric():
 
 
 def built(arguments):
-    """The fabric that "fabric build" makes of these."""
+    """The fabric that "fabric build" makes with these arguments."""
     parser = argparse.ArgumentParser()
     parser.add_argument("topology")
     parser.add_argument("--ip6", action="store_true")
@@ -37,7 +37,7 @@ def built(arguments):
 
 
 class Ways:
-    """Which links a packet takes, by the fabric's own routes."""
+    """The links that packets take, by the fabric's own routes."""
 
     def __init__(self, fabric):
         self.fabric = fabric
@@ -62,13 +62,14 @@ class Ways:
         return links
 
     def all(self, src, dst):
-        """A way for each core, or the only one."""
+        """The paths by each core, or the only path."""
         ways = [self.way(src, dst, core) for core in range(self.fabric.cores)]
         return [way for way in ways if way] or [self.way(src, dst, self.main)]
 
 
 def fill(uses):
-    """Water-filling: flows use so much of each link for a rate of 1; a link carries 1."""
+    """Water-filling.  @uses: for each flow, the share of each link that it uses at a rate of 1; the
+    capacity of a link is 1."""
     rates = [None] * len(uses)
     level = 0
     taken = {}
@@ -89,7 +90,8 @@ def fill(uses):
 
 
 def shares(ways, flows, loss):
-    """Of a link's rate, for flows as (source, destination).  @loss: of links (node, node)."""
+    """Rates of flows (source, destination) as shares of a link's rate.  @loss: loss ratios by link
+    (node, node)."""
     uses = []
     for src, dst in flows:
         every = ways.all(src, dst)
@@ -104,7 +106,7 @@ def shares(ways, flows, loss):
 
 
 def losses(changes, until):
-    """State of all links after changes [[ms, "link", NAME, "loss=RATIO"], ...] up to a time."""
+    """Loss ratios by link after changes [[ms, "link", NAME, "loss=RATIO"], ...] up to a time."""
     loss = {}
     for when, what, name, value in changes:
         if when > until or what != "link" or not value.startswith("loss="):

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# A guest that stands still, and its neighbour, in the hypervisor bed (see vmbed.py), on two
-# hosts as far as their switches go (D. Crisan's thesis, ETH Zurich 2014, figure 5.8):
+# A stopped guest and its neighbour in the hypervisor bed (see vmbed.py), on two hosts that are
+# only two switches in one kernel (D. Crisan's thesis, ETH Zurich 2014, figure 5.8):
 #
-#	guest 1 --.                                            .--> guest 4, which stands still
+#	guest 1 --.                                            .--> guest 4, which is stopped
 #	           zsA -- wA, sch_cee -- cable -- sch_cee, wB -- zsB
 #	guest 2 --'                                            '--> guest 3, its neighbour
 #
-# Without zFabric what guest 4 does not take fills its switch, which pauses the cable.  With
-# zFabric it stays with guest 1.
+# Without zFabric the frames that guest 4 does not take fill its switch, which pauses the cable.
+# With zFabric they stay with guest 1.
 #
-# wire-wait and sch_cee's watchdog, which would end that by dropping, are off.
+# wire-wait and sch_cee's watchdog, which would end the pause by dropping frames, are off.
 #
-# This machine may have the hypervisor wait for tenths of a second: pauses are as long as they can
-# be, 0.7 s, or they would end before they are renewed, and there is room for what comes then.
+# This machine may not run the hypervisor for tenths of a second.  So pauses have the maximum
+# length, 0.7 s, or they would end before they are renewed, and the headroom is large (ring 4m).
 
 import time
 
 from vm_switches import Switch, counter, link, run, tap_of
 from vmbed import PATIENCE, mac, wait_for
 
-# Guests by their place, and each one's host
+# Numbers of the guests by role, and each guest's host
 CULPRIT, VICTIM, NEIGHBOUR, STALLED = ALL = (1, 2, 3, 4)
 HOST = {CULPRIT: "A", VICTIM: "A", NEIGHBOUR: "B", STALLED: "B"}
 HOSTS = ("A", "B")
 RXQ = 128
-# Tenths of a second after which a receiver that got nothing is taken to get nothing more, and
-# seconds for a sender
+# Time without progress after which a receiver counts as stopped, in tenths of a second, and a
+# sender as waiting, in seconds
 STANDS = 50
 WAITS = 2
 
@@ -53,7 +53,7 @@ class Pair(Switch):
 
     @staticmethod
     def fabric(state):
-        # Receivers first when it is turned on, senders first when off
+        # Turn credit on at the receivers first, and off at the senders first.
         for h in reversed(HOSTS) if state == "on" else HOSTS:
             run("ip link set zs%s type zswitch fabric %s" % (h, state))
             run("ip link set w%s type zswitch_slave fabric %s" % (h, state))
@@ -64,12 +64,12 @@ class Pair(Switch):
 
     @staticmethod
     def taken(i):
-        """Taken from a guest"""
+        """Number of frames taken from a guest"""
         return counter("h%d" % i, "tx_packets")
 
     @staticmethod
     def passed(i):
-        """Handed over to a guest"""
+        """Number of frames handed over to a guest"""
         return counter("h%d" % i, "rx_packets")
 
     @staticmethod
@@ -77,7 +77,7 @@ class Pair(Switch):
         return {dev: link(dev)["linkinfo"]["info_slave_data"] for dev in ("wA", "wB", *("h%d" % i for i in ALL))}
 
     def dropped(self):
-        """By both switches"""
+        """Number of frames dropped by both switches"""
         return sum(v for p in self.ports().values() for k, v in p.items() if k.startswith("drop_"))
 
 
@@ -98,8 +98,8 @@ def less(after, before):
 
 
 def follow(pair, series, begin, base, over):
-    """Note what the neighbour's port has handed over by when, until @over(), told for how many
-    tenths of a second it has stood."""
+    """Record over time the number of frames that the neighbour's port has handed over, until
+    @over(tenths of a second without progress) is true."""
     stood = 0
     while not over(stood):
         if stood > 10 * PATIENCE:
@@ -119,13 +119,13 @@ def alone(guests, pair, flow, count):
 
 
 def stalled(guests, pair, flows, count):
-    """Guest 4 is stopped, and guest 1 sends to it until it has to wait.  Then guest 2 sends to the
-    neighbour, until that one has all, or gets nothing more.  Then guest 4 goes on, and all that
-    was sent must come.
+    """Guest 4 is stopped, and guest 1 sends to it until guest 1 has to wait.  Then guest 2 sends
+    to the neighbour, until the neighbour has all frames or gets no more.  Then guest 4 is resumed,
+    and all frames must arrive.
 
     @flows: to guest 4, to its neighbour
-    Return: "series", of the neighbour's frames; "during", how many those were while guest 4
-    stood; "went_on", when it went on; what was counted in the end"""
+    Return: "series", of the neighbour's frames; "during", their number while guest 4 was
+    stopped; "went_on", the time when it was resumed; counters at the end"""
     before, taken = counters(guests, pair), pair.taken(CULPRIT)
     base = before["passed"][NEIGHBOUR]
     guests[STALLED].stop()
@@ -147,7 +147,8 @@ def stalled(guests, pair, flows, count):
     wait_for(lambda: all(guests[i].sent(f) for i, f in sources), "all are sent")
 
     def all_there():
-        """With the programs or lost by their sockets, but for one frame that QEMU purges (see vms-guest)"""
+        """All frames reached the programs or were lost by their sockets, except one that QEMU may
+        purge (see vms-guest)."""
         now = less(counters(guests, pair), before)
         for i, flow in zip((STALLED, NEIGHBOUR), flows):
             came = guests[i].got(flow) + now["socket"][i]
@@ -162,7 +163,7 @@ def stalled(guests, pair, flows, count):
 
 
 def wrong(result):
-    """What cannot be, or must not.  @result: by "off" and "on" """
+    """Messages about inconsistent counters and failures.  @result: by "off" and "on" """
     for state, r in result.items():
         sent = sum(r["sent"].values())
         if (r["dropped"] or sum(r["refused"].values()) or

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Virtual switches beside each other in the hypervisor bed, each with a NIC of its own in
-# every guest (see vmbed.py), and what becomes of datagrams that two guests send to a third
-# (D. Crisan's thesis, ETH Zurich 2014, figure 4.1):
+# Virtual switches side by side in the hypervisor bed, each with a NIC of its own in every
+# guest (see vmbed.py), and the fate of datagrams that two guests send to a third (D. Crisan's
+# thesis, ETH Zurich 2014, figure 4.1):
 #
 #	guest 1 --.                  tap ---- bridge br0
 #	guest 2 --+-> guest 3   by   zvtap -- zswitch zs0
 #	                             tap ---- datapath ovs0 of Open vSwitch
 #	                             macvtap, all above one dummy
 #
-# They are counted at the thesis' six points: by the program that sends (1), by its NIC (2),
+# Datagrams are counted at the thesis' six points: by the sending program (1), by its NIC (2),
 # where the switch takes them in (3), where it has handed them over (4), by the sink's NIC (5)
-# and by the program that receives (6).
+# and by the receiving program (6).
 
 import json
 import re
@@ -39,7 +39,7 @@ def tap_of(dev):
 
 
 def counter(dev, name):
-    """Of a device's; as no program need be started, it takes no time from the guests."""
+    """A device's counter, read without starting a program, which would slow the guests."""
     with open("/sys/class/net/%s/statistics/%s" % (dev, name), encoding="ascii") as file:
         return int(file.read())
 
@@ -51,7 +51,7 @@ def without_ipv6():
 
 
 class Switch:
-    """@net: which of the guests' NICs is on it"""
+    """@net: number of the guests' NICs that are on this switch"""
     guests = ALL
 
     def __init__(self, net):
@@ -59,7 +59,7 @@ class Switch:
 
 
 class Taps(Switch):
-    """Its ports are taps, whose names begin with @tap."""
+    """A switch whose ports are taps, with names that begin with @tap."""
     tap = None
 
     def add_tap(self, i):
@@ -69,10 +69,10 @@ class Taps(Switch):
         return dev
 
     def nic(self, i):
-        """QEMU's words for the host's side of a guest's NIC"""
+        """QEMU's options for the host's side of a guest's NIC, and paths of taps to open"""
         return "ifname=%s%d,script=no,downscript=no,vhost=on" % (self.tap, i), ()
 
-    # The device of a tap receives what the guest sends.
+    # Frames that the guest sends are received by the tap device.
     def taken(self):
         return sum(counter("%s%d" % (self.tap, i), "rx_packets") for i in SOURCES)
 
@@ -94,7 +94,7 @@ class Bridge(Taps):
         for i in ALL:
             tap = self.add_tap(i)
             run("ip link set %s master br0" % tap)
-            # It learns; but the first frame would be flooded.
+            # The bridge also learns, but would flood the first frame.
             run("bridge fdb replace %s dev %s master static" % (mac(i, self.net), tap))
 
 
@@ -131,7 +131,7 @@ class Zswitch(Switch):
 
 
 class OpenVswitch(Taps):
-    """Its kernel's datapath, with the flows that its daemon would set on their first frames"""
+    """Open vSwitch's kernel datapath, with the flows that its daemon would set on first frames"""
     name = "openvswitch"
     title = "Open vSwitch, tap, vhost-net"
     tap = "o"
@@ -167,7 +167,7 @@ class Macvtap(Switch):
     def taken():
         return sum(counter("m%d" % i, "tx_packets") for i in SOURCES)
 
-    # What finds the sink's ring full was counted as received before.
+    # Frames dropped because the sink's ring is full are counted as received, too.
     @staticmethod
     def passed():
         return counter("m%d" % SINK, "rx_packets") - counter("m%d" % SINK, "rx_dropped")
@@ -178,10 +178,11 @@ class Macvtap(Switch):
 
 
 def boot(switches, nice):
-    """The guests by number, each with a NIC on each of the switches that it is on, the first ones
+    """Boot the guests, each with a NIC for each of its switches, in that order.
 
-    @nice: by how much the sink stands back when the sources want the processor: so it is
-    overloaded, as a receiver that is scheduled too late or has other work"""
+    @nice: niceness of the sink relative to the sources, by which it is overloaded like a receiver
+    that is scheduled too late or has other work
+    Return: the guests by number"""
     without_ipv6()
     for switch in switches:
         switch.build()
@@ -197,7 +198,8 @@ def nic(net):
 
 
 def counters(guests, switch):
-    """So far: points 2 to 5, and drops that the sources' sockets, the switch and the sink's sockets admit"""
+    """Counters so far: points 2 to 5, and drops counted by the sources' sockets, the switch and the
+    sink's sockets"""
     return {"refused": sum(guests[i].refused() for i in SOURCES),
             "nic_out": sum(guests[i].nic("tx_packets", nic(switch.net)) for i in SOURCES),
             "taken": switch.taken(), "passed": switch.passed(), "dropped": switch.dropped(),
@@ -205,16 +207,16 @@ def counters(guests, switch):
 
 
 def scene(guests, switch, flows, count, rate=0, seconds=0):
-    """Both sources send, as many and as fast as Guest.begin() says.
+    """Both sources send datagrams; @count, @rate and @seconds are those of Guest.begin().
 
-    Return: "hops", what was counted at each point, and "series", what the sink's port had
-    handed over by when."""
+    Return: "hops", the datagrams counted at each point, and "series", over time the number that
+    the sink's port had handed over."""
     before = counters(guests, switch)
     base, begin = switch.passed(), time.monotonic()
     series, still = [], 0
     for source, flow in zip(SOURCES, flows):
         guests[source].begin(SINK, flow, count, net=switch.net, rate=rate, seconds=seconds)
-    # Until the sources have ended, and nothing more has come for two seconds.
+    # Until the sources have ended, and nothing more has arrived for two seconds.
     while still < 20:
         time.sleep(0.1)
         series.append((time.monotonic() - begin, switch.passed() - base))
@@ -233,7 +235,7 @@ def scene(guests, switch, flows, count, rate=0, seconds=0):
 
 
 def losses(hops):
-    """Where datagrams were lost, in the order of their way; what is left has arrived."""
+    """Number of datagrams lost at each place along the path; all others have arrived."""
     return [
         ("in the sources, before their NICs", hops["sent"] - hops["nic_out"]),
         ("between their NICs and the switch", hops["nic_out"] - hops["taken"]),
@@ -244,12 +246,12 @@ def losses(hops):
 
 
 def network_losses(hops):
-    """Between the guests' NICs"""
+    """Number of datagrams lost between the guests' NICs"""
     return hops["nic_out"] - hops["nic_in"]
 
 
 def wrong(name, hops):
-    """What cannot be, or must not"""
+    """Messages about inconsistent counters and failures"""
     if (min(n for _, n in losses(hops)) < 0 or hops["dropped"] != hops["taken"] - hops["passed"] or
             hops["refused"] != hops["sent"] - hops["nic_out"]):
         yield "%s: counters do not add up: %s" % (name, hops)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Virtual machines of the hypervisor bed (see hypervisor): QEMU with the machine's own
-# processor emulated, NICs of virtio on vhost-net or QEMU itself, a serial line with a
-# shell (vm-init), a monitor.
+# Virtual machines of the hypervisor bed (see hypervisor): QEMU with an emulated x86 processor,
+# virtio NICs backed by vhost-net or QEMU itself, a serial line with a shell (vm-init), and a
+# monitor.
 #
-# The processor, and what the kernel is told, are as in run, which says why.
+# The processor's features and the kernel's parameters are as in run, which gives the reasons.
 #
-# The kernel of a guest says nothing on its serial line, where it would be among the shell's
-# answers: virtio_net, for one, complains of a transmit queue that waits for five seconds.
+# The kernel of a guest prints nothing on its serial line, where its messages would mix with
+# the shell's output: virtio_net, for one, complains of a transmit queue that waits for 5 s.
 #
-# All waits have bounds that say that something hangs, not that it is slow.
+# The limits of all waits are long enough that only something that hangs exceeds them.
 
 import json
 import os
@@ -42,7 +42,7 @@ def mac(number, net=0):
 
 
 class Line:
-    """A Unix socket of QEMU's, from which lines are read."""
+    """A connection to a Unix socket of QEMU's, from which lines are read."""
 
     def __init__(self, path):
         def connect():
@@ -58,7 +58,7 @@ class Line:
         self.rest = b""
 
     def until(self, pattern):
-        """Lines up to one that matches: those before it, and the match."""
+        """Read lines up to one that matches.  Return: the lines before it, and the match."""
         before = []
         while True:
             while b"\n" in self.rest:
@@ -81,10 +81,10 @@ class Line:
 
 
 class Guest:
-    """Machine of that number, booting.  @nics: of each, QEMU's words for the host's side,
-    in which %d stands for a descriptor of each of the taps whose paths follow; @nice: by how
-    much it stands back when others want the processor; @card: more words of each card;
-    @initrd: in place of the bed's; @state: of a guest that was saved, which goes on here"""
+    """A guest that is booting.  @number: identifies it; @nics: for each NIC, QEMU's options for
+    the host's side, in which %d stands for a descriptor of each of the taps whose paths follow;
+    @nice: its niceness; @card: more options of each NIC device; @initrd: used in place of the
+    bed's; @state: file of a saved guest that is to be resumed here"""
 
     def __init__(self, number, nics, nice=0, card="", initrd=None, state=None):
         self.number = number
@@ -129,7 +129,7 @@ class Guest:
         return self
 
     def run(self, line):
-        """Do it there.  Return: what it printed"""
+        """Run a shell command there.  Return: lines of its output"""
         self.serial.send(line)
         lines, found = self.serial.until(r"=done (\d+)")
         if found.group(1) != "0":
@@ -137,7 +137,7 @@ class Guest:
         return lines
 
     def command(self, what, **arguments):
-        """Of the monitor.  Return: what it returns"""
+        """Run a command of QEMU's monitor.  Return: its result"""
         self.monitor.send(json.dumps({"execute": what, "arguments": arguments}))
         return json.loads(self.monitor.until(r'\{"return":.*')[1].group())["return"]
 
@@ -148,7 +148,7 @@ class Guest:
         self.command("cont")
 
     def save(self, path):
-        """As a migration does it: it has stopped here when its state is complete."""
+        """Save the state as a migration does; the guest is stopped when the state is complete."""
         self.command("migrate", uri="exec:cat >" + path)
 
         def status():
@@ -159,7 +159,7 @@ class Guest:
         wait_for(status, "guest %d is saved" % self.number)
 
     def is_restored(self):
-        """Has all of the state come that it goes on with?"""
+        """Has all of the saved state been loaded?"""
         return self.command("query-status")["status"] != "inmigrate"
 
     def kill(self):
@@ -167,17 +167,18 @@ class Guest:
         self.process.wait()
 
     def begin(self, to, flow, count, size=1472, net=0, rate=0, seconds=0):
-        """Send datagrams, so many a second, for so long at most; 1472 bytes make a frame of 1514."""
+        """Begin to send @count datagrams in the background, @rate a second (0: no limit), for
+        @seconds at most (0: no limit); @size 1472 makes frames of 1514 bytes."""
         self.run("rm -f /run/sent%d; (vm_flow send %s %d %d %d %d %d >/run/new%d 2>&1; mv /run/new%d /run/sent%d) &" %
                  (flow, address(to, net), flow, count, size, rate, seconds, flow, flow, flow))
 
     def sent(self, flow):
-        """How many it has sent, or None as long as it is at it."""
+        """Number of datagrams sent, or None while sending has not ended."""
         lines = self.run("cat /run/sent%d 2>/dev/null || true" % flow)
         return int(lines[0]) if lines else None
 
     def flows(self):
-        """Of each flow: datagrams, late ones, bad ones"""
+        """For each received flow: number of datagrams, late ones, corrupt ones"""
         return {int(a): tuple(map(int, rest)) for a, *rest in
                 (line.split() for line in self.run("cat /run/flows 2>/dev/null || true"))}
 
@@ -192,9 +193,9 @@ class Guest:
         return sum(int(values[names.index(what)]) for what in counters)
 
     def socket_losses(self):
-        """Datagrams that found the receive buffer, or UDP's memory, full"""
+        """Number of datagrams dropped because the receive buffer, or UDP's memory, was full"""
         return self.udp("RcvbufErrors", "MemErrors")
 
     def refused(self):
-        """Datagrams that the guest itself dropped when they were sent"""
+        """Number of datagrams that the guest itself dropped on sending"""
         return self.udp("SndbufErrors")

@@ -2,19 +2,19 @@
 --
 -- Wireshark's view of NDP: Documentation/wire-format.md, version 2.
 --
--- All types and flags, connections numbered by their id (af_ndp.stream), what was trimmed on
--- the way and what a switch returned to its sender.  Expert items say what is wrong: header
--- checksum, CRC, version, type.  Nothing is put together: the order of a stream is the
--- receiver's affair.
+-- It decodes all types and flags, numbers connections by their id (af_ndp.stream), and marks
+-- packets that were trimmed on the way or that a switch returned to their sender.  Expert items
+-- report errors: header checksum, CRC, version, type.  Streams are not reassembled.
 --
--- Filters are af_ndp.psn and so on: Wireshark's own ndp is Nortel's.  Wireshark and tshark find it in their directory of plugins; elsewhere it is
+-- Filters are af_ndp.psn and so on: Wireshark's own ndp is Nortel's protocol.  Wireshark and
+-- tshark load this file from their directory of plugins; from elsewhere it is loaded by
 -- tshark -X lua_script:ndp.lua.
 
 local PORT = 13141
 local VERSION = 2
 local HEADER, CRC, ACKS = 32, 4, 16
 
--- Lua 5.2 has a library for it and no operator, Lua 5.4 has it the other way round.
+-- Bit operations: Lua 5.2 has a library and no operators, Lua 5.4 operators and no library.
 local band, bxor, rshift
 if bit32 then
 	band, bxor, rshift = bit32.band, bit32.bxor, bit32.rshift
@@ -37,7 +37,7 @@ local REASONS = {
 	[1] = "the listener does not take this transport",
 }
 
--- What a flag is called depends on the type: bit, types (all if none), name, what it says.
+-- The name of a flag depends on the packet's type: bit, types (all if nil), name, meaning.
 local function of(...)
 	local set = {}
 	for _, t in ipairs({ ... }) do
@@ -140,7 +140,7 @@ local source = { Field.new("ip.src"), Field.new("ipv6.src") }
 local destination = { Field.new("ip.dst"), Field.new("ipv6.dst") }
 local udp_checksum = Field.new("udp.checksum")
 
--- Connections in the order of their first packets
+-- Numbers of connections, in the order of their first packets, and how many there are
 local streams, count
 
 local TABLE = {}
@@ -169,7 +169,7 @@ local function sum16(range, v)
 	return v
 end
 
--- The innermost address, if the packet is in a tunnel
+-- The packet's address, the innermost one if it is in a tunnel
 local function address(extractors)
 	for _, extractor in ipairs(extractors) do
 		local all = { extractor() }
@@ -179,7 +179,7 @@ local function address(extractors)
 	end
 end
 
--- Of addresses and header; nil where there are no addresses
+-- Is the checksum of addresses and header right?  nil if there are no addresses
 local function checksum_is_right(tvb)
 	local src, dst = address(source), address(destination)
 	if not src or not dst then
@@ -192,7 +192,8 @@ local function checksum_is_right(tvb)
 	return v == 0xffff
 end
 
--- Of DATA, FIN and PROBE: the byte without the bit that says that the acceptor has answered.
+-- Transport of DATA, FIN and PROBE: the byte without the bit that tells that the acceptor has
+-- answered.
 local function transport_of(tvb)
 	return band(tvb(24, 1):uint(), 0x7f)
 end
@@ -227,7 +228,7 @@ local function show_crc(tree, field, range, covered)
 	return right
 end
 
--- Payload of DATA.  What arrives of less than it says was trimmed.
+-- Payload of DATA.  A packet with less payload than its length field tells was trimmed.
 local function show_payload(tvb, tree, len)
 	local there = math.max(tvb:reported_length_remaining() - HEADER - CRC, 0)
 	local trimmed = there < len
@@ -257,7 +258,7 @@ local function show_acks(tvb, tree)
 	show_crc(tree, f.acks_crc, tvb(HEADER + 12, 4), tvb(HEADER, 12))
 end
 
--- The fields at 22, 24 and 28, which each type has its own for
+-- The fields at offsets 22, 24 and 28, which depend on the type
 local function show_rest(tvb, tree, kind, flags, acceptor)
 	local at22, at24, at28 = tvb(22, 2), tvb(24, 4), tvb(28, 4)
 	local text = ""

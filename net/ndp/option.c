@@ -111,6 +111,19 @@ static int ndp_set_priority(struct ndp_sock *np, int val)
 	return 0;
 }
 
+static void ndp_set_iw(struct ndp_sock *np, int val)
+{
+	np->iw_opt = val;
+	/* The timer may send a delayed opening meanwhile. */
+	spin_lock_bh(&np->lock);
+	if (val && np->peer && !np->opened) {
+		np->iw = val;
+		/* Nothing was sent, so no answer has advertised the peer's window yet. */
+		np->snd_window = max(np->snd_window, np->iw * np->mss);
+	}
+	spin_unlock_bh(&np->lock);
+}
+
 static int ndp_set_option(struct sock *sk, int optname, int val)
 {
 	struct ndp_sock *np = ndp_sk(sk);
@@ -119,12 +132,7 @@ static int ndp_set_option(struct sock *sk, int optname, int val)
 	case NDP_IW:
 		if (val < 0 || val > NDP_IW_MAX)
 			return -EINVAL;
-		np->iw_opt = val;
-		if (val && READ_ONCE(np->peer) && !np->opened) {
-			np->iw = val;
-			/* Nothing was sent, so no answer has advertised the peer's window yet. */
-			np->snd_window = max(np->snd_window, np->iw * np->mss);
-		}
+		ndp_set_iw(np, val);
 		return 0;
 	case NDP_SYNC_CONNECT:
 		if (READ_ONCE(np->peer))

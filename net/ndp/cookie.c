@@ -139,6 +139,16 @@ u64 ndp_token_make(const struct ndp_net *nn, const struct in6_addr *initiator)
 	return ndp_token_value(nn, initiator, ndp_token_now());
 }
 
+static bool ndp_token_good_at(const struct ndp_net *nn, const struct in6_addr *initiator,
+			      u64 token, u64 now, bool *stale)
+{
+	u64 age = (now - token) & NDP_COOKIE_TIME_MASK;
+
+	*stale = age > NDP_TOKEN_LIFE / 2;
+	return age <= NDP_TOKEN_LIFE && age < now &&
+	       token == ndp_token_value(nn, initiator, now - age);
+}
+
 /**
  * ndp_token_good - is a token one that we gave to this address, and still valid?
  * @nn:		namespace
@@ -151,13 +161,7 @@ u64 ndp_token_make(const struct ndp_net *nn, const struct in6_addr *initiator)
 bool ndp_token_good(const struct ndp_net *nn, const struct in6_addr *initiator,
 		    const struct ndphdr *nh, bool *stale)
 {
-	u64 token = ndp_hdr_cookie(nh);
-	u64 now = ndp_token_now();
-	u64 age = (now - token) & NDP_COOKIE_TIME_MASK;
-
-	*stale = age > NDP_TOKEN_LIFE / 2;
-	return age <= NDP_TOKEN_LIFE && age < now &&
-	       token == ndp_token_value(nn, initiator, now - age);
+	return ndp_token_good_at(nn, initiator, ndp_hdr_cookie(nh), ndp_token_now(), stale);
 }
 
 /**

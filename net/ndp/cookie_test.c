@@ -134,11 +134,28 @@ static void ndp_cookie_test_token(struct kunit *test)
 	}
 }
 
+/* A token is renewed in the second half of its lifetime, and invalid after it. */
+static void ndp_cookie_test_token_age(struct kunit *test)
+{
+	struct ndp_cookie_test *t = test->priv;
+	const u64 made = 1000;
+	u64 token = ndp_token_value(t->nn, &t->key.initiator, made), age;
+	bool stale;
+
+	for (age = 0; age <= 2 * NDP_TOKEN_LIFE; age++) {
+		KUNIT_EXPECT_EQ(test, age <= NDP_TOKEN_LIFE,
+				ndp_token_good_at(t->nn, &t->key.initiator, token, made + age,
+						  &stale));
+		KUNIT_EXPECT_EQ(test, age > NDP_TOKEN_LIFE / 2, stale);
+	}
+}
+
 static struct kunit_case ndp_cookie_cases[] = {
 	KUNIT_CASE(ndp_cookie_test_bits),
 	KUNIT_CASE(ndp_cookie_test_age),
 	KUNIT_CASE(ndp_cookie_test_retire),
 	KUNIT_CASE(ndp_cookie_test_token),
+	KUNIT_CASE(ndp_cookie_test_token_age),
 	{}
 };
 

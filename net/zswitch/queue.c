@@ -911,23 +911,27 @@ void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff
 }
 
 /*
- * The same for frames that wait for credit, of a priority or of all if @prio is negative.  The
- * input's ask is withdrawn; it asks again for the first of the frames that are left.
+ * The same for frames that wait for credit, of a priority or of all if @prio is negative.  If
+ * there are any, the input's ask is withdrawn, and it asks again for the first frame that is left.
  */
 static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int prio, int class,
 			   enum zswitch_stat reason, struct sk_buff_head *freed)
 {
 	struct sk_buff *skb, *next;
+	bool withdrawn = false;
 
-	if (skb_queue_empty(&voq->held.frames))
-		return;
-	zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN, zcr_withdraw(&voq->tx, &voq->src));
 	skb_queue_walk_safe(&voq->held.frames, skb, next) {
 		if ((class >= 0 && zsw_cb(skb)->class != class) ||
 		    (prio >= 0 && zsw_cb(skb)->prio != prio))
 			continue;
+		if (!withdrawn)
+			zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN,
+				  zcr_withdraw(&voq->tx, &voq->src));
+		withdrawn = true;
 		zsw_discard(out, &voq->held, skb, reason, freed);
 	}
+	if (!withdrawn)
+		return;
 	zsw_fifo_wake(&voq->held);
 	if (!skb_queue_empty(&voq->held.frames))
 		zsw_ask(out, voq);

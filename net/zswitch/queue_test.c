@@ -451,6 +451,30 @@ static void zsw_test_credit_goes(struct kunit *test)
 			zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN));
 }
 
+/* Frames that expire in one priority leave the asks of other frames in place. */
+static void zsw_test_credit_stays(struct kunit *test)
+{
+	struct zsw_test *t = test->priv;
+	struct sk_buff_head freed;
+	u32 i;
+
+	zsw_output_credit(t->out[0], 64);
+	for (i = 0; i < 100; i++)
+		zsw_test_put(test, i % 2, 0, 1000, i);
+	__skb_queue_head_init(&freed);
+	spin_lock_bh(&t->out[0]->lock);
+	zsw_purge(t->out[0], 1, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN), 0);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 36 * 1000);
+	/* In their own priority they expire, and both asks are withdrawn. */
+	zsw_purge(t->out[0], 0, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN), 2);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 0);
+	spin_unlock_bh(&t->out[0]->lock);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&freed), 100);
+	__skb_queue_purge(&freed);
+}
+
 static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_order),
 	KUNIT_CASE(zsw_test_shares),
@@ -463,6 +487,7 @@ static struct kunit_case zsw_queue_cases[] = {
 	KUNIT_CASE(zsw_test_still),
 	KUNIT_CASE(zsw_test_credit),
 	KUNIT_CASE(zsw_test_credit_goes),
+	KUNIT_CASE(zsw_test_credit_stays),
 	{}
 };
 

@@ -68,13 +68,19 @@ static bool zsw_answerable6(const struct sk_buff *skb, const struct ipv6hdr *ip6
 	return type && *type & ICMPV6_INFOMSG_MASK;
 }
 
-/* Make a frame to the sender of @skb, with zeroed headers and @quote bytes of its packet. */
-static struct sk_buff *zsw_answer(const struct sk_buff *skb, unsigned int headers,
-				  unsigned int quote)
+/*
+ * Make a frame to the sender of @skb, with zeroed headers and @quote bytes of its packet.
+ * Return: the frame, or NULL if @in has sent too many refused frames, or without memory.
+ */
+static struct sk_buff *zsw_answer(struct zswitch_port *in, const struct sk_buff *skb,
+				  unsigned int headers, unsigned int quote)
 {
-	struct sk_buff *answer = alloc_skb(NET_IP_ALIGN + ETH_HLEN + headers + quote, GFP_ATOMIC);
+	struct sk_buff *answer;
 	struct ethhdr *eth;
 
+	if (!__ratelimit(&in->refusals))
+		return NULL;
+	answer = alloc_skb(NET_IP_ALIGN + ETH_HLEN + headers + quote, GFP_ATOMIC);
 	if (!answer)
 		return NULL;
 	skb_reserve(answer, NET_IP_ALIGN);
@@ -93,7 +99,7 @@ static struct sk_buff *zsw_answer(const struct sk_buff *skb, unsigned int header
 	return answer;
 }
 
-static struct sk_buff *zsw_answer4(const struct sk_buff *skb)
+static struct sk_buff *zsw_answer4(struct zswitch_port *in, const struct sk_buff *skb)
 {
 	const struct iphdr *ip4;
 	struct sk_buff *answer;
@@ -105,7 +111,7 @@ static struct sk_buff *zsw_answer4(const struct sk_buff *skb)
 	if (!ip4 || !zsw_answerable4(skb, ip4))
 		return NULL;
 	quote = min_t(unsigned int, skb->len - ETH_HLEN, ZSW_QUOTE4);
-	answer = zsw_answer(skb, sizeof(*ip) + sizeof(*icmp), quote);
+	answer = zsw_answer(in, skb, sizeof(*ip) + sizeof(*icmp), quote);
 	if (!answer)
 		return NULL;
 	ip = ip_hdr(answer);
@@ -122,7 +128,7 @@ static struct sk_buff *zsw_answer4(const struct sk_buff *skb)
 	return answer;
 }
 
-static struct sk_buff *zsw_answer6(const struct sk_buff *skb)
+static struct sk_buff *zsw_answer6(struct zswitch_port *in, const struct sk_buff *skb)
 {
 	const struct ipv6hdr *ip6;
 	struct ipv6hdr buf, *ip;
@@ -134,7 +140,7 @@ static struct sk_buff *zsw_answer6(const struct sk_buff *skb)
 	if (!ip6 || !zsw_answerable6(skb, ip6))
 		return NULL;
 	quote = min_t(unsigned int, skb->len - ETH_HLEN, ZSW_QUOTE6);
-	answer = zsw_answer(skb, sizeof(*ip) + sizeof(*icmp), quote);
+	answer = zsw_answer(in, skb, sizeof(*ip) + sizeof(*icmp), quote);
 	if (!answer)
 		return NULL;
 	ip = ipv6_hdr(answer);
@@ -164,17 +170,11 @@ static struct sk_buff *zsw_answer6(const struct sk_buff *skb)
  */
 struct sk_buff *zsw_icmp_answer(struct zswitch_port *in, const struct sk_buff *skb)
 {
-	struct sk_buff *answer = NULL;
-
 	if (!READ_ONCE(in->zsw->cfg.refuse_icmp))
 		return NULL;
 	if (eth_hdr(skb)->h_proto == htons(ETH_P_IP))
-		answer = zsw_answer4(skb);
-	else if (eth_hdr(skb)->h_proto == htons(ETH_P_IPV6))
-		answer = zsw_answer6(skb);
-	if (answer && !__ratelimit(&in->refusals)) {
-		kfree_skb(answer);
-		answer = NULL;
-	}
-	return answer;
+		return zsw_answer4(in, skb);
+	if (eth_hdr(skb)->h_proto == htons(ETH_P_IPV6))
+		return zsw_answer6(in, skb);
+	return NULL;
 }

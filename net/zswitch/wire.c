@@ -35,14 +35,14 @@ static rx_handler_result_t zsw_wire_receive(struct sk_buff **pskb)
 		     is_link_local_ether_addr(eth_hdr(skb)->h_dest)))
 		return RX_HANDLER_PASS;
 	skb = skb_share_check(skb, GFP_ATOMIC);
-	if (!skb) {
+	local_bh_disable();
+	if (skb) {
+		skb_push(skb, skb->data - skb_mac_header(skb));
+		zsw_forward(port, skb, -1);
+	} else {
 		zsw_count(port, ZSWITCH_STAT_IN, 1);
 		zsw_count(port, ZSWITCH_STAT_DROP_NOMEM, 1);
-		return RX_HANDLER_CONSUMED;
 	}
-	skb_push(skb, skb->data - skb_mac_header(skb));
-	local_bh_disable();
-	zsw_forward(port, skb, -1);
 	local_bh_enable();
 	return RX_HANDLER_CONSUMED;
 }

@@ -402,7 +402,7 @@ bool zbr_arq_acked(struct zbr_flow *flow, u32 ack);
 void zbr_arq_nacked(struct zbr_flow *flow, u32 seq, u32 count);
 void zbr_arq_ask(struct zbr_flow *flow);
 void zbr_arq_ack(struct zbr_flow *flow);
-void zbr_arq_asked(struct zbr_flow *flow, u32 seq);
+void zbr_arq_asked(struct zbr_flow *flow, u32 end);
 void zbr_arq_data(struct zbr_flow *flow, const struct zbr_msg *msg, struct sk_buff *skb);
 void zbr_arq_deliver(struct zbr_flow *flow);
 void zbr_arq_begin(struct zbr_flow *flow);

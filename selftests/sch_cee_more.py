@@ -542,9 +542,31 @@ def flooded():
     destroy()
 
 
-PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded)
+def outgrown():
+    """A larger MTU makes the headroom outgrow the buffer: it takes effect, and the kernel log says so."""
+    cee.cables("netwire")
+    cee.tc("S", "qdisc replace dev pA root handle 10: cee buffer 200k prio all lossless")
+
+    def told():
+        return cee.run("dmesg").count("the headroom of all ports is more than the buffer")
+
+    def headroom(mtu):
+        cee.ip("S", "link set pA mtu %d" % mtu)
+        return json.loads(cee.tc("S", "-j qdisc show dev pA"))[0]["options"]["prio3"]["headroom"]
+    before = told()
+    small, large = headroom(1500), headroom(9000)
+    check("outgrown: %d bytes of headroom, then %d" % (small, large), small < 25000 < large)
+    same("outgrown: the log says so once", told(), before + 1)
+    refusal = cee.refused("S", "qdisc change dev pA root handle 10: cee quanta 1000")
+    check("outgrown: a change that keeps it is refused", refusal and "more than the buffer" in refusal, refusal)
+    headroom(1500)
+    same("outgrown: what fits again is not worth a line", told(), before + 1)
+    destroy()
+
+
+PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded, outgrown)
 # Number of results
-PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5
+PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5 + 4
 
 
 if __name__ == "__main__":

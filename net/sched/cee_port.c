@@ -511,19 +511,28 @@ void cee_port_remove(struct cee_port *port)
 	cee_port_put(port);
 }
 
-/* MTU and speed determine headroom and quanta; the driver may also have switched PFC on or off. */
+/*
+ * MTU and speed determine headroom and quanta; the driver may also have switched PFC on or off.
+ * Nobody can be refused here: options that no longer fit are in effect, and the log says so.
+ */
 static void cee_port_follow(struct net_device *dev)
 {
 	struct cee_port *port = cee_port_find(dev);
+	struct netlink_ext_ack extack = {};
+	const struct cee_config *old;
 	struct cee_config *cfg;
 
 	if (!port)
 		return;
-	cfg = kmemdup(rtnl_dereference(port->cfg), sizeof(*cfg), GFP_KERNEL);
+	old = rtnl_dereference(port->cfg);
+	cfg = kmemdup(old, sizeof(*cfg), GFP_KERNEL);
 	if (!cfg)
 		return;
 	cfg->buffer = 0;
 	cee_config_derive(cfg, dev->mtu, cee_port_speed(dev));
+	if (cee_config_check(cfg, cee_domain_room(port->domain, cfg, cee_reserve(old)), &extack) &&
+	    net_ratelimit())
+		netdev_warn(dev, "with MTU %u and this speed: %s\n", dev->mtu, extack._msg);
 	WRITE_ONCE(port->hardware, cee_port_hardware(dev));
 	cee_pfc_forget(port, port->hardware);
 	cee_account_apply(port, cfg);

@@ -522,9 +522,8 @@ def quanta():
 
 def malformed(forger):
     # Unknown operations, pauses to other addresses, and one with a VLAN tag are malformed.
-    bad = [b"\x01\x01", struct.pack("!H", 0x0102), struct.pack("!HH", 0x0000, 65535), b""]
     before = counters("S", "pC")
-    for payload in bad[1:]:
+    for payload in (struct.pack("!H", 0x0102), struct.pack("!HH", 0x0000, 65535), b""):
         forger.frame(payload)
     pfc = struct.pack("!HH8H", 0x0101, 0xff, *[65535] * 8)
     forger.frame(pfc, dest=bytes.fromhex("0180c2000002"))
@@ -932,12 +931,16 @@ def below_mq():
     ip("S", "link set pC address %s up" % MACS["pC"])
     ip("C", "link set e0 address %s up" % MACS["C"])
     tc("S", "qdisc replace dev pC root handle 1: mq")
+    options = SLACK + " rate %s watchdog off prio 5 lossless" % RATE
     for i in range(1, 5):
         tc("S", "qdisc replace dev pC parent 1:%d handle 1%d: cee%s" % (
-            i, i, SLACK + " rate %s watchdog off prio 5 lossless" % RATE if i == 1 else ""))
-    same("below mq: one port, one set of options",
-         [q["options"]["prio5"]["pfc"] for q in json.loads(tc("S", "-j qdisc show dev pC")) if q["kind"] == "cee"],
-         ["lossless"] * 4)
+            i, i, " domain rack%s prio 6 lossless" % options if i == 1 else options if i == 4 else ""))
+
+    def of_each(of):
+        return [of(q["options"]) for q in json.loads(tc("S", "-j qdisc show dev pC")) if q["kind"] == "cee"]
+    same("below mq: one port, one set of options", of_each(lambda o: (o["prio5"]["pfc"], o["prio6"]["pfc"] == "lossless")),
+         [("lossless", False)] * 4)
+    same("below mq: another one's options leave the port in its domain", of_each(lambda o: o["domain"]), ["rack"] * 4)
     router_up(mode)
     for host in HOSTS:
         ip(host, "address add %s/24 dev e0" % address(mode, host))
@@ -981,7 +984,7 @@ def unload_modules(name, modules):
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)
 # Number of results
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 5
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 6
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

@@ -421,6 +421,8 @@ static int cee_join_port(struct cee_port *port, struct nlattr *opt, struct netli
 	if (!cfg)
 		return -ENOMEM;
 	cee_config_defaults(cfg);
+	/* All qdiscs of a port are in its domain. */
+	strscpy(cfg->domain, port->domain->name, sizeof(cfg->domain));
 	err = cee_config_parse(cfg, opt, extack);
 	if (!err)
 		err = cee_port_configure(port, cfg, extack);

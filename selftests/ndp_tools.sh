@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 139
+tap_plan 141
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -98,6 +98,7 @@ refused "missing value" 2 "needs a value" ndp path add 10.0.0.2 via
 refused "without privilege" 1 "not permitted" setpriv --reuid 65534 --clear-groups \
 	"$(command -v ndp)" path add 10.0.0.2 entropy 50004
 refused "unknown counter" 1 "no counter" ndp stat NoSuchThing
+refused "unknown counter beside a known one" 1 "the name Timeout$" ndp stat ActiveOpens Timeout
 
 # Batches.
 printf '%s\n' "# two" "" "path add 10.3.0.1 mark 1" "path add 10.3.0.1 mark 2" >"$TMP/batch"

@@ -54,17 +54,17 @@ static bool wanted(char **names, const char *name)
 	return false;
 }
 
-/* End if none of the names is a counter's. */
+/* End if one of the names is no counter's. */
 static void check_names(char **names, const struct sample *s)
 {
 	unsigned int i;
 
-	if (!*names)
-		return;
-	for (i = 0; i < s->n; i++)
-		if (wanted(names, s->counter[i].name))
-			return;
-	errx(EXIT_FAILURE, "no counter has that name");
+	for (; *names; names++) {
+		for (i = 0; i < s->n && strcmp(*names, s->counter[i].name); i++)
+			;
+		if (i == s->n)
+			errx(EXIT_FAILURE, "no counter has the name %s", *names);
+	}
 }
 
 /**

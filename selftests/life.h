@@ -14,12 +14,6 @@
 
 #include <limits.h>
 
-/* Is time virtual, as in the lab's user-mode Linux?  Waiting then costs no real time. */
-static inline bool virtual_time(void)
-{
-	return !access("/proc/exitcode", F_OK);
-}
-
 /* A number of rounds, or milliseconds: @n in virtual time, a tenth of that in real time. */
 static inline int scaled(int n)
 {

@@ -674,6 +674,7 @@ CASE(stamps_of_arrival)
 	receive_stamped();
 	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPING,
 		     SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE));
+	wait_for_stamps();
 	receive_stamped();
 	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPING, 0));
 	CALL(set_int(server, SOL_SOCKET, SO_TIMESTAMPING, 0x40000000));

@@ -9,7 +9,7 @@
 
 require_module ndp sch_ndp netwire
 require_program python3 tc
-tap_plan 83
+tap_plan 84
 
 # shown NS EXPRESSION ARGUMENT...: evaluate it; o is what ndp -j ARGUMENT... prints in NS, and d its
 # first element
@@ -82,10 +82,11 @@ check "it ends" wait_for 20 quiet "${HOST[@]}"
 pulls() { shown "${HOST[0]}" "d['pulls']" dev eth0; }
 is "pulls of the device are those of the namespace" "$(pulls)" "$(ndp_stat "${HOST[0]}" PulledOut)"
 check "there are some" [ "$(pulls)" -gt 0 ]
-is "what came for pulls and without" \
-	"$(shown "${HOST[0]}" "d['pulled_in'] + d['pushed_in']" dev)" \
-	"$(($(ndp_stat "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn) - \
-		$(ndp_stat "${HOST[0]}" DupIn)))"
+# Packets that a late answer had sent again arrive for no pull, and are not counted.
+counted=$(shown "${HOST[0]}" "d['pulled_in'] + d['pushed_in']" dev)
+arrived=$(($(ndp_stat "${HOST[0]}" DataIn TrimmedIn OpenIn FinIn) - $(ndp_stat "${HOST[0]}" DupIn)))
+check "what came for pulls and without: no more than arrived" [ "$counted" -le "$arrived" ]
+exact "what came for pulls and without" [ "$counted" -eq "$arrived" ]
 is "its rate is the link's" "$(shown "${HOST[0]}" "(d['rate_bps'], d['speed_bps'], \
 	d['rate_from'])" dev)" "(100000000, 100000000, 'link')"
 is "its share is that of its pace" "$(shown "${HOST[0]}" \

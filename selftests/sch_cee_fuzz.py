@@ -23,7 +23,7 @@ import sys
 import time
 
 import sch_cee as cee
-from sch_cee import (HOSTS, MACS, PAUSE, ROOM, SLACK, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, names,
+from sch_cee import (HOSTS, MACS, PAUSE, ROOM, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, names,
                      settled, sums)
 from sch_cee_more import CN, CNM, Tap, point
 from sch_ndp import check, run
@@ -175,7 +175,7 @@ class Round:
         words = {"kept": safe_words, "counted": any_words, "harsh": moving_words}[self.kind]()
         node, dev = random.choice(ENDS[:3] if self.kind == "kept" else ENDS)
         verb = any_of("change", "change", "replace")
-        if cee.refused(node, "qdisc %s dev %s root handle 10: cee%s %s" % (verb, dev, SLACK, words)):
+        if cee.refused(node, "qdisc %s dev %s root handle 10: cee%s %s" % (verb, dev, ROOM, words)):
             self.refused += 1
         else:
             self.accepted += 1

@@ -125,7 +125,7 @@ enum ndp_attr {
  * @NDP_D_CONNS:	u32, connections that have received by it
  * @NDP_D_WAITING:	u32, of them, those that wait for their turn to pull
  * @NDP_D_PULLS:	u64, pulls granted
- * @NDP_D_PULLED_IN:	u64, packets that arrived after a pull
+ * @NDP_D_PULLED_IN:	u64, packets that arrived for a pull, from verified peers
  * @NDP_D_TRIMMED_IN:	u64, of them, trimmed
  * @NDP_D_PUSHED_IN:	u64, packets of first windows that arrived
  */

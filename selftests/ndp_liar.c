@@ -326,8 +326,8 @@ TEST_F(liar, never_has_it)
  */
 TEST_F(liar, has_the_latest_alone)
 {
-	struct ndp_info info;
 	unsigned int i, asked = 0, before;
+	struct ndp_info info;
 	struct packet p;
 
 	/* First the connection is established and its round trip measured, with much in flight. */
@@ -336,7 +336,6 @@ TEST_F(liar, has_the_latest_alone)
 		tell(&p, ACK, HAS_PULL, psn_of(&p), ++asked, ROOM);
 		forward_packets(10);
 	}
-	info = info_of(self->s);
 	before = heard.count[DATA];
 	for (i = 0; i < 1000; i++) {
 		p = heard.last[DATA];

@@ -1638,29 +1638,31 @@ CASE(shutdown_by_another_thread)
 	CALL(send(client, "x", 1, MSG_NOSIGNAL));
 }
 
-static void *send_later(void *fd)
+static void *close_and_send(void *ends)
 {
-	usleep(100000);
-	send(*(int *)fd, "x", 1, 0);
+	const int *end = ends;
+
+	usleep(50000);
+	close(end[1]);
+	usleep(50000);
+	send(end[0], "x", 1, 0);
 	return NULL;
 }
 
 CASE(closed_by_another_thread)
 {
-	struct pollfd p = { .events = POLLIN };
 	pthread_t thread;
 	char byte;
-	int copy;
+	int end[2];
 
 	/* A call that waits keeps the socket. */
 	pair();
-	copy = dup(server);
-	p.fd = server;
-	pthread_create(&thread, NULL, send_later, &client);
-	close(copy);
-	CALL(poll(&p, 1, SOON));
+	end[0] = client;
+	end[1] = server;
+	pthread_create(&thread, NULL, close_and_send, end);
 	CALL(recv(server, &byte, 1, 0));
 	pthread_join(thread, NULL);
+	CALL(recv(server, &byte, 1, 0));
 }
 
 CASE(two_readers)

@@ -298,7 +298,7 @@ def identities(x):
             x["qlen"] == x["data_len"] + x["header_len"] + x["other_len"])
 
 
-def show(frames, packets):
+def show(frames):
     """The order of frames; d, h, o: data, header, other."""
     return "".join("o" if f[23] != 17 else "h" if f[15] >> 2 != DATA else "d" for f in frames)
 
@@ -367,13 +367,13 @@ class Test:
         self.clear()
         self.send(Packet(n).offered() for n in range(49))
         release()
-        same("ten headers, one data", show(self.at_d.read(count=49), None),
+        same("ten headers, one data", show(self.at_d.read(count=49)),
              "d" + ("h" * 10 + "d") * 4 + "d" * 4)
         fresh("limit 8 hdr_weight 2")
         self.clear()
         self.send(Packet(n).offered() for n in range(19))
         release()
-        same("two headers, one data", show(self.at_d.read(count=19), None), "d" + "hhd" * 5 + "ddd")
+        same("two headers, one data", show(self.at_d.read(count=19)), "d" + "hhd" * 5 + "ddd")
 
     def bounce(self):
         fresh("limit 2 hdr_limit 256")
@@ -489,7 +489,7 @@ class Test:
             # The same size on the wire: 20 + 8 + 36 + 1400 and 20 + 1444.
             self.send(f for n in range(60) for f in (Packet(n).offered(), other_frame(n, 1444)))
             release()
-            seen = show(self.at_d.read(count=120), None)[1:61]
+            seen = show(self.at_d.read(count=120))[1:61]
             ratio, ideal = seen.count("d") / 60, wanted[0] / sum(wanted)
             check("share of NDP with '%s': %.2f of %.2f" % (weights, ratio, ideal),
                   abs(ratio - ideal) < 0.07, seen)
@@ -501,7 +501,7 @@ class Test:
         same("other: its own limit", (x["other_len"], x["drop_other"]), (20, 10))
         check("other: sums", identities(x), x)
         release()
-        seen = show(self.at_d.read(count=220), None)
+        seen = show(self.at_d.read(count=220))
         first = seen.index("o" * 2) if "oo" in seen else seen.index("o")
         check("other: not starved by headers", seen[:100].count("o") >= 3, "%s (%d)" % (seen, first))
 
@@ -673,7 +673,7 @@ class Test:
             same("host: they wait as control does", qdisc()["header_len"], 100)
             self.send(f for n in range(4) for f in (Packet(n).offered(), other_frame(n)))
             release()
-            seen = show(self.at_d.read(count=109), None)
+            seen = show(self.at_d.read(count=109))
             same("host: of control %d packets for one other" % weight,
                  seen.replace("o", "d"), "d" + ("h" * weight + "d") * 8 + "h" * (100 - 8 * weight))
 

@@ -70,16 +70,16 @@ static void usage(FILE *to)
 	fputs("Usage: ndp_cat [OPTIONS] HOST PORT\n"
 	      "       ndp_cat [OPTIONS] -l [HOST] PORT\n"
 	      "\n"
-	      "  -l, --listen       wait for a connection\n"
-	      "  -k, --keep N       with -l: take N connections, one after the other; 0: no end\n"
+	      "  -l, --listen       accept a connection\n"
+	      "  -k, --keep N       with -l: accept N connections, one after the other; 0: no limit\n"
 	      "  -p, --proto NAME   ndp (default), tcp or dctcp\n"
-	      "  -4, -6             IPv4 or IPv6 only; a listener without them takes both\n"
+	      "  -4, -6             IPv4 or IPv6 only; a listener without either accepts both\n"
 	      "  -f, --file FILE    send FILE; with -l: receive into FILE\n"
 	      "  -d, --no-input     do not read standard input\n"
 	      "  -s, --source ADDR  send from this address\n"
-	      "  -v, --verbose      with -l: say on standard error when it listens\n"
-	      "  -j, --json         at the end, a line on standard error: bytes, times, losses\n"
-	      "      --at NS        begin at this time of CLOCK_MONOTONIC, in nanoseconds\n"
+	      "  -v, --verbose      with -l: report on standard error when it listens\n"
+	      "  -j, --json         print bytes, times and losses on standard error at the end\n"
+	      "      --at NS        start at this CLOCK_MONOTONIC time, in nanoseconds\n"
 	      "  -h, --help\n", to);
 }
 

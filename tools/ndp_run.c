@@ -44,13 +44,13 @@ static void usage(FILE *to)
 {
 	fputs("Usage: ndp_run [OPTIONS] PROGRAM [ARGUMENTS...]\n"
 	      "Start PROGRAM with NDP sockets in place of TCP's.\n"
-	      "  -f, --fallback[=MS]  TCP to a destination that refuses NDP, or is silent for MS\n"
-	      "                       milliseconds (200); listeners take both\n"
+	      "  -f, --fallback[=MS]  use TCP if a destination refuses NDP, or is silent for MS\n"
+	      "                       milliseconds (200); listeners accept both\n"
 	      "  -e, --except=LIST    ports and networks that stay TCP: 22,8000-8080,10.9.0.0/16,::1\n"
-	      "  -z, --zero-rtt       connect() waits for no answer\n"
-	      "  -t, --transport=NAME of NDP's sockets, in place of net.ndp.transport\n"
-	      "  -c, --config=FILE    settings, in place of " SETTINGS_FILE "\n"
-	      "  -v, --verbose        say each decision on standard error\n"
+	      "  -z, --zero-rtt       connect() does not wait for an answer\n"
+	      "  -t, --transport=NAME transport of NDP sockets (default: net.ndp.transport)\n"
+	      "  -c, --config=FILE    settings file (default: " SETTINGS_FILE ")\n"
+	      "  -v, --verbose        report each decision on standard error\n"
 	      "  -h, --help           show this text\n"
 	      "  -V, --version        show the version\n", to);
 }

@@ -28,11 +28,11 @@ static void print_explain(FILE *f)
 		"		bps, kbps, mbps, gbps, tbps: bytes per second (default 10gbit)\n"
 		"delay		0 to 10s, in ns, us, ms, s (default 1us)\n"
 		"ber		probability of a bit error, 0 to 1e-3 (default 0)\n"
-		"ber-mode	of a frame with bit errors: drop, lost as the FCS would have it\n"
-		"		(default), or corrupt, delivered with bits flipped\n"
-		"pfc		each end obeys pause frames itself, and keeps them (default off)\n"
+		"ber-mode	a frame with bit errors is dropped, as a wrong FCS would be\n"
+		"		(drop, default), or delivered with flipped bits (corrupt)\n"
+		"pfc		each end obeys pause frames and consumes them (default off)\n"
 		"\n"
-		"The options are the cable's: they hold for both ends and directions.\n"
+		"The options belong to the cable: they apply to both ends and directions.\n"
 		"PEER-OPTIONS are those of \"ip link add\" and go to the end of the command.\n");
 }
 

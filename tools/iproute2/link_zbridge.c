@@ -16,10 +16,10 @@ static const struct {
 } numbers[] = {
 	{ "id", IFLA_ZBRIDGE_ID, "network, 0 to 16777215" },
 	{ "buffer", IFLA_ZBRIDGE_BUFFER,
-	  "frames of a flow without acknowledgment, 16 to 65536 (0: by the speed of dev)" },
+	  "unacknowledged frames per flow, 16 to 65536 (0: from the speed of dev)" },
 	{ "ask", IFLA_ZBRIDGE_ASK,
-	  "frames after which one is asked for (0: half of buffer, at most 64)" },
-	{ "memory", IFLA_ZBRIDGE_MEMORY, "bytes that kept frames may take (67108864)" },
+	  "frames after which an acknowledgment is requested (0: half of buffer, at most 64)" },
+	{ "memory", IFLA_ZBRIDGE_MEMORY, "bytes of memory for frames kept until acknowledged (67108864)" },
 };
 
 static const struct {
@@ -28,7 +28,7 @@ static const struct {
 	const char *meaning;
 } flags[] = {
 	{ "learning", IFLA_ZBRIDGE_LEARNING,
-	  "who is where is learnt, and any host may begin a flow (on)" },
+	  "learn addresses, and accept flows from any host (on)" },
 	{ "spread", IFLA_ZBRIDGE_SPREAD, "packets of a flow may take many paths (off)" },
 };
 
@@ -72,15 +72,15 @@ static void print_explain(FILE *f)
 		   "       ip link set DEV type zbridge [ OPTIONS ]\n"
 		   "       ip link set DEV master SWITCH\n"
 		   "       bridge fdb append MAC dev DEV dst HOST\n\n"
-		   "local ADDRESS	of this host, IPv4 or IPv6\n"
-		   "dev DEV		device that packets leave by (as the route says)\n"
-		   "dstport N	UDP port of all hosts of the network (%d)\n"
-		   "ttl N		of packets, 1 to 255 (0: the route's)\n", ZBRIDGE_PORT);
+		   "local ADDRESS	address of this host, IPv4 or IPv6\n"
+		   "dev DEV		device for the packets (default: the route's)\n"
+		   "dstport N	UDP port, the same on all hosts of the network (%d)\n"
+		   "ttl N		TTL or hop limit, 1 to 255 (0: the route's)\n", ZBRIDGE_PORT);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		fprintf(f, "%s N	%s\n", numbers[i].name, numbers[i].meaning);
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		fprintf(f, "%s on|off	%s\n", flags[i].name, flags[i].meaning);
-	fprintf(f, "\nid, local, dev and dstport stay as they are.\n");
+	fprintf(f, "\nid, local, dev and dstport cannot be changed later.\n");
 }
 
 static int bad(const char *opt, const char *arg)

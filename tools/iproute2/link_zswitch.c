@@ -12,21 +12,21 @@ static const struct {
 	const char *meaning;
 } numbers[] = {
 	{ "limit", IFLA_ZSWITCH_LIMIT,
-	  "bytes of an input and priority, then its sender sleeps (1048576)" },
-	{ "share", IFLA_ZSWITCH_SHARE, "bytes of them for one output (262144)" },
-	{ "queue", IFLA_ZSWITCH_QUEUE, "bytes that lossy inputs may fill of an output (387584)" },
+	  "bytes that an input may queue in a priority before its sender sleeps (1048576)" },
+	{ "share", IFLA_ZSWITCH_SHARE, "bytes of limit for one output (262144)" },
+	{ "queue", IFLA_ZSWITCH_QUEUE, "bytes that lossy inputs may queue at an output (387584)" },
 	{ "flood-wait", IFLA_ZSWITCH_FLOOD_WAIT,
-	  "ms that a copy waits for an output at a standstill (100; 0: for ever)" },
+	  "ms that a flooded copy waits for a stalled output (100; 0: no limit)" },
 	{ "wire-wait", IFLA_ZSWITCH_WIRE_WAIT,
-	  "ms that a frame from a wire does (200; 0: for ever)" },
+	  "ms that a frame from a wire waits for one (200; 0: no limit)" },
 	{ "virtual-wait", IFLA_ZSWITCH_VIRTUAL_WAIT,
-	  "ms that a frame of this machine does (60000; 0: for ever)" },
-	{ "ageing", IFLA_ZSWITCH_AGEING, "s that an address is remembered (300; 0: for ever)" },
+	  "ms that a frame of this machine waits for one (60000; 0: no limit)" },
+	{ "ageing", IFLA_ZSWITCH_AGEING, "s after which a learnt address is forgotten (300; 0: never)" },
 	{ "rxq", IFLA_ZSWITCH_RXQ,
-	  "frames of 2048 bytes that a port gives credit for, 64 to 65536 (512)" },
+	  "credits of a port, for frames of 2048 bytes, 64 to 65536 (512)" },
 	{ "unasked", IFLA_ZSWITCH_UNASKED,
-	  "of them, those that go to another host in half a second without, up to 64 (0)" },
-	{ "fdb-max", IFLA_ZSWITCH_FDB_MAX, "addresses that are learnt (16384)" },
+	  "credits to another host that may be used without an ask in half a second, up to 64 (0)" },
+	{ "fdb-max", IFLA_ZSWITCH_FDB_MAX, "most addresses to learn (16384)" },
 };
 
 static const struct {
@@ -37,15 +37,15 @@ static const struct {
 	const char *meaning;
 } flags[] = {
 	{ "virtual", "lossless", "lossy", IFLA_ZSWITCH_VIRTUAL,
-	  "senders of this machine sleep, or lose (lossless)" },
+	  "senders of this machine sleep, or their frames are dropped (lossless)" },
 	{ "wire", "lossless", "lossy", IFLA_ZSWITCH_WIRE,
-	  "senders beyond wires are paused, or lose (lossless)" },
+	  "senders beyond wires are paused, or their frames are dropped (lossless)" },
 	{ "vlan-filtering", "on", "off", IFLA_ZSWITCH_VLAN_FILTERING,
 	  "ports belong to VLANs (off)" },
 	{ "fabric", "on", "off", IFLA_ZSWITCH_FABRIC,
 	  "frames between ports of this machine, and by wires with fabric, need credit (off)" },
 	{ "refuse", "icmp", "silent", IFLA_ZSWITCH_REFUSE_ICMP,
-	  "who may not send to a port (allow) is told so, or not (silent)" },
+	  "answer frames that a port does not allow by ICMP, or not at all (silent)" },
 };
 
 static void print_explain(FILE *f)

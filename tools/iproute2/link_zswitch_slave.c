@@ -26,10 +26,10 @@ static void print_explain(FILE *f)
 {
 	fprintf(f, "Usage: ip link set PORT type zswitch_slave [ OPTIONS ]\n\n"
 		   "weight N		1 to 255, share of an output among inputs (1)\n"
-		   "learning on|off	addresses are learnt (on)\n"
-		   "guard on|off	only frames from static addresses of this port (off)\n"
-		   "flood on|off	frames to unknown addresses leave here too (on)\n"
-		   "fabric on|off	a wire leads to switches that give credit, too (off)\n"
+		   "learning on|off	learn source addresses (on)\n"
+		   "guard on|off	accept only frames from static addresses of this port (off)\n"
+		   "flood on|off	flood frames to unknown addresses by this port too (on)\n"
+		   "fabric on|off	the wire leads to switches with fabric on (off)\n"
 		   "allow all|none|PORT[,PORT]...	which ports may send to this one (all)\n");
 }
 

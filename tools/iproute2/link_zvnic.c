@@ -12,10 +12,10 @@ static void print_explain(FILE *f)
 		"\n"
 		"PEER-OPTIONS := [ name DEV ] [ netns NETNS ] [ address LLADDR ] [ mtu MTU ] ...\n"
 		"\n"
-		"rate	that the guest's end takes: 1kbit to 10tbit, or 0bit: all that there is\n"
+		"rate	at which the guest's end receives: 1kbit to 10tbit, or 0bit: no limit\n"
 		"	(default)\n"
 		"\n"
-		"PORT goes below a switch of type zswitch, the peer into a container.\n");
+		"PORT becomes a port of a zswitch, the peer a container's NIC.\n");
 }
 
 static int zvnic_parse_opt(struct link_util *lu, int argc, char **argv, struct nlmsghdr *n)

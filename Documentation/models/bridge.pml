@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The protocol of zbridge (../zbridge.md; net/zbridge/flow.c and arq.c): one flow between two
- * hosts, whose names of functions and states are used here.  Host 0 has FRAMES frames to send,
- * host 1 has BACK; BUF of them may be unacknowledged.  In each run TROUBLES of these happen, any of
- * them at any time, and as often: a packet is lost, comes twice, or is overtaken by any number of
- * others, even by those of later flows; a timer runs out early; a host forgets all it knows, since
- * it begins anew or takes the other one for dead.  Checked by tools/lab/models:
+ * hosts, with the names of that code's functions and states.  Host 0 has FRAMES frames to send,
+ * host 1 has BACK; BUF of them may be unacknowledged.  In each run up to TROUBLES faults occur, of
+ * any kinds and at any time: a packet is lost, duplicated, or overtaken by any number of others,
+ * even by those of later flows; a timer expires early; a host forgets the flow, because it restarts
+ * or declares the other one dead.  Checked by tools/lab/models:
  *
- *  - a frame is delivered at most once, and behind all that were sent before it, but for those that
- *    the sender has counted as lost (asserted in deliver());
- *  - what is acknowledged was delivered (acked());
- *  - only where a host has forgotten the flow are frames given up (anew());
- *  - the run ends: nothing is deadlocked, and as troubles are few, any cycle is an error;
+ *  - a frame is delivered at most once, and after all frames that were sent before it, except those
+ *    that the sender has counted as lost (asserted in deliver());
+ *  - an acknowledged frame was delivered (acked());
+ *  - frames are given up only if a host has forgotten the flow (anew());
+ *  - the run ends: there is no deadlock, and since faults are limited, any cycle is an error;
  *  - at its end both hosts have forgotten the flow, and each frame was delivered or is counted as
  *    lost (time()).
  *
- * Time is modelled by its order: when nothing flies, but what comes late, timers run out.
+ * Time is modelled by its order: timers expire when no packet is in flight, except late ones.
  *
  * Not modelled: numbers that wrap, or begin at random; more than one gap (BUF is 2); frames that
- * are not sent again since they are on their way; switches without room; spread, by which gaps are
- * not named at once; damage, which is loss; a host that is dead for good; and forged packets, so
- * what only a liar sends is asserted not to happen.
+ * are not retransmitted within a round trip; switches without room; spread, with which gaps are not
+ * reported at once; damaged packets, which count as lost; a host that stays dead; and forged
+ * packets, so packets that only a forger would send are asserted not to occur.
  */
 #ifndef FRAMES
 #define FRAMES	2
@@ -32,24 +32,24 @@
 #define TROUBLES	2
 #endif
 #define BUF	2
-/* Packets that fly to a host; one more is lost. */
+/* Packets in flight to a host, at most; further ones are lost. */
 #define WIRE	3
 
-/* Each of these breaks one rule, and must be found out. */
+/* Each BREAK_... breaks one rule; spin must find an error then. */
 #ifdef BREAK_ASK
 #define ASKS	false
 #else
-#define ASKS	true	/* Silence is followed by ASK. */
+#define ASKS	true	/* After silence an ASK is sent. */
 #endif
 #ifdef BREAK_ORDER
 #define IN_ORDER	true
 #else
-#define IN_ORDER	(seq == expected[h])	/* An early frame waits. */
+#define IN_ORDER	(seq == expected[h])	/* An early frame is kept until the gap closes. */
 #endif
 #ifdef BREAK_RESEND
 #define RESENDS	true
 #else
-#define RESENDS	false	/* What one flow has sent, no other one does. */
+#define RESENDS	false	/* A frame sent in one flow is never sent in another. */
 #endif
 #ifdef BREAK_AGREE
 #define AGREE	true
@@ -59,27 +59,27 @@
 #ifdef BREAK_CROSS
 #define CROSS	false
 #else
-#define CROSS	(state[h] == CLOSING)	/* If both close, frames that wait go by the next flow. */
+#define CROSS	(state[h] == CLOSING)	/* If both ends close, pending frames use the next flow. */
 #endif
 #ifdef BREAK_REOPEN
 #define REOPENS	true
 #else
-#define REOPENS	NEWS	/* A closing flow goes on by nothing old. */
+#define REOPENS	NEWS	/* An old packet does not reopen a closing flow. */
 #endif
 #ifdef BREAK_REPLACE
 #define REPLACES	true
 #else
-#define REPLACES	false	/* A SYN takes no other one's place, */
+#define REPLACES	false	/* A SYN does not replace the one that a flow has accepted. */
 #endif
 #ifdef BREAK_PROBE
 #define PROBES	true
 #else
-#define PROBES	false	/* and while one is answered, another is by SYNACK, not by ASK. */
+#define PROBES	false	/* In SYN_RCVD another SYN is answered by SYNACK, not by ASK. */
 #endif
 #ifdef BREAK_ANSWER
 #define WAITED	true
 #else
-#define WAITED	(type == RST)	/* An answer behind a SYN waits for what becomes of that. */
+#define WAITED	(type == RST)	/* After another SYN, a SYNACK is kept until that SYN is settled. */
 #endif
 
 mtype = { SYN, SYNACK, DATA, DATA_ASK, ACK, NACK, ASK, CLOSE, CLOSED, RST };
@@ -90,17 +90,17 @@ mtype = { SYN, SYNACK, DATA, DATA_ASK, ACK, NACK, ASK, CLOSE, CLOSED, RST };
 #define OPEN	3
 #define CLOSING	4
 
-/* To each host: type, to, from, seq, ack, and of DATA the frame, of NACK the count */
+/* Packets to each host: type, to, from, seq, ack; of DATA also the frame, of NACK the count */
 chan wire[2] = [WIRE] of { mtype, byte, byte, byte, byte, byte };
 chan late[2] = [1] of { mtype, byte, byte, byte, byte, byte };
 
-/* Each host: struct zbr_flow, and the last name that it has used */
+/* Each host: members of struct zbr_flow, and the last id that it has used */
 byte state[2], id[2], peer[2], answer[2], names[2];
 byte una[2], nxt[2], expected[2], kept[2], pending[2];
-/* Frames that its VM has yet to send; that have set out, or were lost before */
+/* Frames that its VM has yet to send; frames transmitted, or lost before that */
 byte left[2], sent[2];
 
-/* For the checks: the last delivered frame; those given up, as bits; a host has forgotten the flow */
+/* For the checks: last delivered frame; frames given up, as bits; a host has forgotten the flow */
 byte delivered[2], lost[2];
 bool doomed[2];
 
@@ -110,16 +110,16 @@ byte troubles = TROUBLES;
 #define CALM	(empty(wire[0]) && empty(wire[1]))
 #define IDLE(h)	(state[h] == OPEN && una[h] == nxt[h])
 #define WAITS(h)	(state[h] != NONE && !IDLE(h))
-/* Where the other one has begun it goes on asking. */
+/* The other end has begun the flow, and retransmits its SYN; this end retransmits nothing. */
 #define STALE(h)	(state[h] == SYN_RCVD && pending[h] == 0)
 #define REPEATS(h)	(WAITS(h) && !STALE(h))
-/* Before it is open an end has sent nothing: the other one knows the number of its SYNACK. */
+/* An end in SYN_RCVD has sent no frame: genuine packets acknowledge the number of its SYNACK. */
 #define CURRENT	(state[h] >= SYN_RCVD && to == id[h] && from == peer[h] && \
 		 (state[h] != SYN_RCVD || type == RST || ack == nxt[h]))
-/* The other one has something that is not acknowledged. */
+/* The packet shows that the other end has a frame that is not acknowledged. */
 #define NEWS	((type == DATA || type == DATA_ASK) && seq >= expected[h] || \
 		 type == ASK && seq > expected[h])
-/* Which frame has number n */
+/* Frame that has number n */
 #define FRAME(n)	(sent[h] - nxt[h] + (n) + 1)
 /* Frames from a to b - 1, as bits */
 #define BITS(a, b)	((1 << (b)) - (1 << (a)))
@@ -151,7 +151,7 @@ inline go_on()
 
 inline acked()
 {
-	assert(ack <= nxt[h]);	/* else RST */
+	assert(ack <= nxt[h]);	/* The code sends RST otherwise. */
 	if
 	:: ack > una[h] -> una[h] = ack; assert(delivered[OTHER] >= FRAME(ack) - 1)
 	:: else
@@ -202,7 +202,7 @@ inline take()
 	:: seq > expected[h] && !IN_ORDER && kept[h] == 0 ->
 		kept[h] = what;
 		if
-		:: type == DATA -> asked(seq)	/* The gap is named at once. */
+		:: type == DATA -> asked(seq)	/* The gap is reported at once. */
 		:: else
 		fi
 	:: else
@@ -213,9 +213,9 @@ inline take()
 	fi
 }
 
-/* Both */
+/* Common to sender and receiver */
 
-/* Repeat what an end in this state has to say. */
+/* Send, or retransmit, the packet that the flow's state calls for. */
 inline say()
 {
 	if
@@ -234,7 +234,7 @@ inline begin(first)
 	say()
 }
 
-/* The flow is forgotten; another begins by what was never sent. */
+/* Forget the flow; pending frames, which were never sent, begin another one. */
 inline anew()
 {
 	assert(una[h] == nxt[h] || doomed[h]);
@@ -263,7 +263,7 @@ inline receive_syn()
 	fi
 }
 
-/* The SYN is answered. */
+/* This end's SYN is answered: the flow is open. */
 inline answered(name)
 {
 	peer[h] = name; answer[h] = 0; state[h] = OPEN;
@@ -335,7 +335,7 @@ end:	do
 		:: state[h] == NONE -> begin(SYN_SENT)
 		:: else -> go_on()
 		fi }
-	/* A timer runs out early. */
+	/* A timer expires early. */
 	:: atomic { troubles > 0 && state[h] != NONE && !STALE(h) ->
 		troubles--;
 		if
@@ -343,7 +343,7 @@ end:	do
 		:: else
 		fi;
 		say() }
-	/* It begins anew, or takes the other one for dead: what waits is lost as well. */
+	/* The host restarts, or declares the other one dead: pending frames are lost as well. */
 	:: atomic { troubles > 0 && state[h] != NONE ->
 		troubles--;
 		doomed[h] = true; doomed[OTHER] = (state[OTHER] != NONE);
@@ -352,7 +352,7 @@ end:	do
 	od
 }
 
-/* Nothing flies but what is late: timers run out. */
+/* No packet is in flight, except late ones: timers expire. */
 proctype time()
 {
 	byte h;
@@ -369,7 +369,7 @@ proctype time()
 		:: else -> break
 		od;
 		h = 0 }
-	/* The one that has begun is gone: the half-open end is forgotten. */
+	/* The end that began the flow is gone: the half-open flow is forgotten. */
 	:: atomic { CALM && !REPEATS(0) && !REPEATS(1) && (STALE(0) || STALE(1)) ->
 		h = (STALE(0) -> 0 : 1);
 		anew();
@@ -397,7 +397,7 @@ proctype time()
 
 #define CLEAR	type = 0; to = 0; from = 0; seq = 0; ack = 0; what = 0
 #define WAY(h)	\
-	/* Lost, doubled, overtaken */ \
+	/* Packets are lost, duplicated, overtaken. */ \
 	:: atomic { troubles > 0 && nempty(wire[h]) -> \
 		troubles--; wire[h]?type(to, from, seq, ack, what); CLEAR } \
 	:: atomic { troubles > 0 && nempty(wire[h]) && empty(late[h]) -> \

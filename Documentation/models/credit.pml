@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The credit protocol of zfabric (../zfabric.md; net/zswitch/credit.c) between a sender and the
- * receiver's end of a vNIC.  In each run TROUBLES of these happen, any of them at any time, and
- * as often: a control message is lost, comes twice, or is overtaken by another; a frame is lost; an
- * ask is repeated early; credit is given back though frames will come; the sender or the receiver
- * begins anew.  Checked by tools/lab/models:
+ * receiver's end of a vNIC.  In each run up to TROUBLES faults occur, of any kinds and at any time:
+ * a control message is lost, duplicated, or overtaken by another; a frame is lost; an ask is
+ * repeated early; credit is returned although more frames will be sent; the sender or the receiver
+ * restarts.  Checked by tools/lab/models:
  *
- *  - what flies, waits at the receiver and may be sent never is more than SIZE, so no credit is
- *    minted (bounded());
- *  - the run ends: nothing is deadlocked, and as troubles are few, any cycle is an error;
- *  - at its end all frames have been sent and all credit is home, so none is lost for good.
+ *  - frames in flight, frames that wait at the receiver and credit that may be used never exceed
+ *    SIZE together, so no credit is created (bounded());
+ *  - the run ends: there is no deadlock, and since faults are limited, any cycle is an error;
+ *  - at its end all frames have been sent and all credit has been returned, so no credit is lost
+ *    permanently.
  *
- * A frame costs one credit, so asks are granted in parts, of any size.  That a time has passed in
- * which every frame has arrived or is lost is modelled as "nothing flies", and of messages in the
- * same way.  Counters are modulo 8, as 2^32 is there.
+ * A frame costs one credit, so asks are granted in parts, of any size.  A time in which every frame
+ * in flight has arrived or is lost is modelled as "no frame is in flight", and the same for
+ * messages.  Counters are modulo 8, instead of 2^32.
  *
  * Not modelled: frames of many credits, whose asks are granted whole or not at all; other senders,
  * and their turns; forged messages.
@@ -29,31 +30,31 @@
 #define TROUBLES	3
 #endif
 
-/* Each of these breaks one rule, and must be found out. */
+/* Each BREAK_... breaks one rule; spin must find an error then. */
 #ifdef BREAK_QUIET
 #define QUIET	false
 #else
-#define QUIET	quiet	/* Who has begun anew grants nothing before that has lapsed. */
+#define QUIET	quiet	/* A restarted receiver grants nothing until earlier grants have lapsed. */
 #endif
 #ifdef BREAK_SETTLED
 #define SETTLED	src_arrived
 #else
-#define SETTLED	s	/* What was sent long ago is not waited for. */
+#define SETTLED	s	/* The receiver does not wait for settled frames. */
 #endif
 #ifdef BREAK_LAPSE
 #define LAPSES	false
 #else
-#define LAPSES	true	/* What a silent sender was granted comes home. */
+#define LAPSES	true	/* Credit granted to a silent sender is returned. */
 #endif
 #ifdef BREAK_PART
 #define GRANTED	asked
 #else
-#define GRANTED	n	/* A part is not the whole. */
+#define GRANTED	n	/* A grant may be for a part of the ask. */
 #endif
 #ifdef BREAK_VOID
 #define ARRIVED	true
 #else
-#define ARRIVED	(acked == used)	/* What is given back is told when all that was sent has come. */
+#define ARRIVED	(acked == used)	/* Returned credit is settled at once if all frames have arrived. */
 #endif
 #ifdef BREAK_EPOCH
 #define OURS	true
@@ -71,7 +72,7 @@ chan to_sender = [2] of { mtype, byte, byte, byte, byte };
 byte epoch = 1, peer, asked, told, granted, used, settled, acked;
 byte left = FRAMES;
 
-/* Receiver: of whom it has granted to, and of a pairing to come */
+/* Receiver: epochs and counters of the pair, its own epoch for the next pair */
 byte src_epoch, src_peer, nonce = 1, src_asked, src_told, src_granted, src_arrived;
 byte queued, last_nonce = 1;
 bool quiet;
@@ -79,9 +80,9 @@ bool quiet;
 byte flying;
 byte troubles = TROUBLES;
 
-/* No frame flies, nor a grant, and the sender has none that it may still use. */
+/* No frame and no message to the sender is in flight, and the sender has no unused credit. */
 #define LAPSED	(flying == 0 && granted == used && len(to_sender) == 0)
-/* It is another one by now, or has nothing to say. */
+/* The sender belongs to another pair by now, or has no reason to repeat its ask. */
 #define SILENT	(epoch != src_epoch || peer != src_peer || asked == used && acked == used)
 #define OUT	(SUB(src_granted, src_arrived) + queued)
 #define ROOM	(OUT < SIZE)
@@ -89,7 +90,7 @@ byte troubles = TROUBLES;
 #define GRANTING	(src_asked != src_granted && !QUIET && ROOM)
 /* The sender's zcr_repeat() */
 #define UNSURE	(asked != used || acked != used)
-/* Nobody has anything to do before a timer runs out. */
+/* Nothing can happen before a timer expires. */
 #define CALM	(len(to_receiver) == 0 && LAPSED && settled == used && queued == 0 && !quiet && \
 		 !GRANTING && !LAPSING)
 
@@ -103,7 +104,7 @@ inline send_ask()
 	told = asked;
 	if
 	:: nfull(to_receiver) -> to_receiver!ASK(epoch, peer, asked, settled)
-	:: full(to_receiver)	/* as good as lost; it is repeated */
+	:: full(to_receiver)	/* The ask is lost, and is repeated. */
 	fi
 }
 
@@ -132,7 +133,7 @@ active proctype sender()
 	:: atomic { granted != used && left > 0 ->
 		used = INC(used); left--; flying++;
 		bounded() }
-	/* What no frame waits for is given back; others may come then. */
+	/* Credit that no frame waits for is returned; as a fault, although more frames follow. */
 	:: atomic { granted != used && (left == 0 || troubles > 0) ->
 		if
 		:: left == 0
@@ -172,11 +173,11 @@ active proctype sender()
 		fi;
 		bounded();
 		e = 0; p = 0; n = 0; a = 0 }
-	/* Long enough after the last frame */
+	/* So long after the last frame that each one has arrived or is lost */
 	:: atomic { settled != used && flying == 0 -> settled = used }
 	:: atomic { troubles > 0 -> troubles--; peer = 0; sender_begins() }
 	:: atomic { CALM && UNSURE -> send_ask() }
-	/* Early */
+	/* An ask is repeated early. */
 	:: atomic { troubles > 0 && UNSURE -> troubles--; send_ask() }
 	:: atomic { CALM && !UNSURE && left == 0 -> assert(OUT == 0); break }
 	od
@@ -190,7 +191,7 @@ end:	do
 	:: atomic { to_receiver?ASK(e, p, n, s) ->
 		if
 		:: e == src_epoch && p == src_peer ->
-			/* What was sent long ago and has not come, never will. */
+			/* Settled frames that have not arrived are lost. */
 			if
 			:: SUB(SETTLED, src_arrived) <= SUB(src_granted, src_arrived) ->
 				src_arrived = SETTLED
@@ -205,18 +206,18 @@ end:	do
 			:: else
 			fi;
 			answer(GRANT, e, p)
-		:: e == src_epoch && p != src_peer	/* late */
+		:: e == src_epoch && p != src_peer	/* late, ignored */
 		:: e != src_epoch && p == nonce && src_granted == src_arrived ->
 			src_epoch = e; src_peer = p;
 			last_nonce++; nonce = last_nonce;
 			src_asked = n; src_told = n; src_granted = 0; src_arrived = 0
 		:: e != src_epoch && p == nonce && src_granted != src_arrived
-			/* not before what its former life was granted has come or lapsed */
+			/* Credit of the previous incarnation must be used, or lapse, first. */
 		:: e != src_epoch && p != nonce ->
 			answer(HELLO, e, nonce)
 		fi;
 		e = 0; p = 0; n = 0; s = 0 }
-	/* As much as there is room for, or a part of that */
+	/* Grant as much as there is room for, or a part of that. */
 	:: atomic { GRANTING ->
 		do
 		:: src_granted = INC(src_granted);
@@ -230,9 +231,9 @@ end:	do
 		flying--; queued++;
 		if
 		:: src_arrived != src_granted -> src_arrived = INC(src_arrived)
-		:: else	/* nobody granted it, but it is here */
+		:: else	/* The frame came without credit. */
 		fi;
-		/* One more unasked, or not */
+		/* Grant one more credit without an ask, or do not. */
 		if
 		:: src_epoch != 0 && src_asked == src_granted && !QUIET && ROOM &&
 		   src_granted == src_told ->
@@ -243,11 +244,11 @@ end:	do
 		fi;
 		bounded() }
 	:: atomic { queued > 0 -> queued-- }
-	/* A sender that is not heard of any more: what it was granted has come or is lost. */
+	/* The sender is silent for so long that its frames have arrived or are lost: forget it. */
 	:: atomic { LAPSING ->
 		src_epoch = 0; src_peer = 0; last_nonce++; nonce = last_nonce;
 		src_asked = 0; src_told = 0; src_granted = 0; src_arrived = 0 }
-	/* Who has restarted does not know what it has granted: it waits until that has lapsed. */
+	/* A restarted receiver does not know its earlier grants: it waits until they lapse. */
 	:: atomic { quiet && LAPSED -> quiet = false }
 	:: atomic { troubles > 0 ->
 		troubles--; quiet = true;

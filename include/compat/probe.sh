@@ -16,7 +16,7 @@ rm -rf "$work"
 mkdir -p "$work" "$(dirname "$out")"
 cp "$probes"/*.c "$work"/
 {
-	# A kernel may have all warnings for errors.
+	# A kernel may be configured to treat all warnings as errors.
 	echo 'ccflags-y := -Wno-error -Werror=implicit-function-declaration'
 	echo 'ccflags-y += -Werror=incompatible-pointer-types -Werror=int-conversion'
 	for f in "$probes"/*.c; do
@@ -24,7 +24,7 @@ cp "$probes"/*.c "$work"/
 	done
 } >"$work/Kbuild"
 
-# Probes are meant to fail; only the objects that appear count.
+# Probes may fail; only the objects that appear count.
 make -k -j"$(nproc)" -C "$kdir" M="$work" modules >"$work/log" 2>&1 || true
 
 # A probe that every kernel passes tells a broken set-up from an old kernel.

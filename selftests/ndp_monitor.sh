@@ -219,7 +219,8 @@ say "$(tail -n 3 "$TMP/paths")"
 # Unloading the module deletes the multicast group of its listeners.
 watch gone "${HOST[0]}" monitor
 # Its socket of generic netlink is in a multicast group; the kernel's own socket is in none.
-wait_for 20 grep -qE '^[0-9a-f]+ 16 +[0-9]+ +0*[1-9a-f]' "/proc/$PID/net/netlink" || die "no listener"
+wait_for 20 grep -qE '^[0-9a-f]+ 16 +[0-9]+ +0*[1-9a-f]' "/proc/$PID/net/netlink" ||
+	die "no listener"
 ns_del_all
 unload_transports
 check "the module goes" wait_for 20 modprobe -qr sch_ndp ndp

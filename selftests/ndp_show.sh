@@ -289,4 +289,5 @@ done
 
 # A batch of these commands
 printf '%s\n' peer "dev eth0" port >"$TMP/batch"
-is "a batch" "$(in_ns "${HOST[0]}" ndp -b "$TMP/batch" | wc -l)" 4
+is "a batch" "$(in_ns "${HOST[0]}" ndp -b "$TMP/batch" | wc -l)" \
+	"$(in_ns "${HOST[0]}" sh -c 'ndp peer; ndp dev eth0; ndp port' | wc -l)"

@@ -614,7 +614,7 @@ TEST_F(ndp, info)
 	EXPECT_EQ(1, c.bytes_sent - c.bytes_retrans);
 	EXPECT_EQ(1, s.bytes_received);
 	EXPECT_EQ(1 + c.retrans, c.data_sent);
-	/* Nothing is lost here; on a slow machine an answer may be late for a timeout or tail probe. */
+	/* Nothing is lost here, but on a slow machine answers may be late. */
 	if (virtual_time())
 		EXPECT_EQ(0, c.retrans);
 	EXPECT_EQ(NDP_ST_LISTEN, info_of(self->listener).state);

@@ -100,7 +100,7 @@ became() {
 	local what
 
 	# shellcheck disable=SC2016
-	what=$(sed -n 's/^`-v` says .*: "\(connect .*: NDP\)".*/\1/p' "$PAGE")
+	what=$(sed -n 's/.*"\(connect .*: NDP\)".*/\1/p' "$PAGE")
 	at "$A" "ndp_run -v iperf3 -c 10.0.0.2" 2>&1 | tee "$TMP/client"
 	grep -q receiver "$TMP/client" && grep -q "${what:?}" "$TMP/client"
 }

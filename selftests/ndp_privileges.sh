@@ -13,7 +13,7 @@ require_module ndp sch_ndp netwire
 require_program setpriv unshare python3
 mapfile -t sysctls < <(find /proc/sys/net/ndp -type f -perm -200 -printf '%f\n' | sort)
 [ ${#sysctls[@]} -ge 14 ] || die "sysctls are missing: ${sysctls[*]}"
-tap_plan $((44 + 4 * (6 + ${#sysctls[@]})))
+tap_plan $((48 + 4 * (6 + ${#sysctls[@]})))
 
 as_root() { in_ns "$H1" "$@"; }
 # as_user COMMAND...: in H0, without any capability
@@ -147,3 +147,21 @@ wait_for 20 grep -q connected "$TMP/marked" || die "not connected: $(cat "$TMP/m
 is "root may: see marks of sockets" "$(shows_mark in_ns "$H0")" mark
 is "as_user may not: see marks of sockets" "$(shows_mark as_user)" "no mark"
 is "as_stranger may not: see marks of sockets" "$(shows_mark as_stranger)" "no mark"
+
+# The host has one end of a cable, a container the other: parameters hold for both directions.
+background ip netns exec "$H0" setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn \
+	bash -c 'until ip link show e9; do sleep 0.1; done >/dev/null 2>&1
+		ip link set e9 type netwire rate 1kbit pfc on
+		echo "code $?"
+		sleep 1000' >"$TMP/out" 2>&1
+in_container() { [ "$(readlink "/proc/$PID/ns/net")" != "$(in_ns "$H0" readlink /proc/self/ns/net)" ]; }
+wait_for 20 in_container || die "no container"
+wait_for 20 ip link add p9 type netwire rate 100mbit peer name e9 netns "$PID" || die "no cable"
+cable() { ip -d link show p9 | grep -o "rate [^ ]* \|pfc [a-z]*" | paste -sd' '; }
+before=$(cable)
+check "a container has tried" wait_for 20 grep -q ^code "$TMP/out"
+check "a container may not: change the host's cable" grep "not permitted\|is another's" "$TMP/out"
+is "it was not changed" "$(cable)" "$before"
+ip link set p9 type netwire rate 50mbit
+check "the host may" [ "$(cable)" != "$before" ]
+kill "$PID"

@@ -247,6 +247,14 @@ static int netwire_register(struct net_device *dev, struct net_device *peer,
 	return 0;
 }
 
+static bool netwire_may_use(const struct net *net, struct netlink_ext_ack *extack)
+{
+	if (ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return true;
+	NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
+	return false;
+}
+
 static int netwire_newlink(struct net_device *dev,
 			   struct rtnl_newlink_params *nlp,
 			   struct netlink_ext_ack *extack)
@@ -262,10 +270,8 @@ static int netwire_newlink(struct net_device *dev,
 		return -EINVAL;
 	}
 	/* The core does not check the caller's capability in the peer's namespace. */
-	if (!ns_capable(peer_net->user_ns, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG(extack, "the peer's namespace is another's");
+	if (!netwire_may_use(peer_net, extack))
 		return -EPERM;
-	}
 	err = netwire_parse(data, &params, extack);
 	if (err)
 		return err;
@@ -295,6 +301,9 @@ static int netwire_changelink(struct net_device *dev, struct nlattr *tb[],
 				    "the ends of a cable cannot be changed");
 		return -EOPNOTSUPP;
 	}
+	/* The core has checked the caller's capability at this end alone. */
+	if (!netwire_may_use(dev_net(peer), extack))
+		return -EPERM;
 	err = netwire_parse(data, &params, extack);
 	if (err)
 		return err;

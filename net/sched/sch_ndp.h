@@ -21,6 +21,14 @@
  */
 #define NDP_HDR_MAX		128
 
+/* A size table (stab) can make a packet of any length: the rounds that pay for it are bounded. */
+#define NDP_COST_MAX		(1 << 20)
+
+static inline int ndpq_cost(const struct sk_buff *skb)
+{
+	return min_t(u32, qdisc_pkt_len(skb), NDP_COST_MAX);
+}
+
 /**
  * struct ndpq_params - what a user can set
  * @mode:	&enum tca_ndp_mode

@@ -234,7 +234,7 @@ struct sk_buff *ndpq_flows_next(struct ndpq_flows *fs, int quantum, u64 now,
 		}
 	}
 	skb = __skb_dequeue(&f->queue);
-	f->deficit -= qdisc_pkt_len(skb);
+	f->deficit -= ndpq_cost(skb);
 	*class = ndpq_flow_cb(skb)->class;
 	if (skb_queue_empty(&f->queue))
 		list_del_init(&f->active);

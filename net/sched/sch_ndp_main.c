@@ -43,6 +43,7 @@
  * Not here: classification by anything but code points, hashing of other
  * traffic into flows (put fq_codel on the hosts), pause frames (sch_cee).
  */
+#include <linux/if_vlan.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -59,6 +60,7 @@
 #define NDP_OTHER_LIMIT_MAX	1000000
 #define NDP_HDR_LIMIT_MAX	(64U << 20)
 #define NDP_WEIGHT_MAX		1000
+#define NDP_QUANTUM_MAX		(U16_MAX + ETH_HLEN + VLAN_HLEN)
 #define NDP_RATE_MIN		125ULL			/* 1 kbit/s */
 #define NDP_RATE_MAX		1250000000000ULL	/* 10 Tbit/s */
 
@@ -80,10 +82,13 @@ static u32 ndpq_hdr_limit(struct Qdisc *sch)
 	return clamp_t(u64, limit, NDP_HDR_MAX, NDP_HDR_LIMIT_MAX);
 }
 
-/* One packet of the largest size, so that a round is as short as can be. */
+/*
+ * One packet of the largest size, so that a round is as short as can be.  An MTU may be up to
+ * INT_MAX (dummy, lo), and the largest weight times the quantum must not overflow.
+ */
 static int ndpq_quantum(struct Qdisc *sch)
 {
-	return max_t(int, psched_mtu(qdisc_dev(sch)), NDP_HDR_MAX);
+	return clamp_t(u32, psched_mtu(qdisc_dev(sch)), NDP_HDR_MAX, NDP_QUANTUM_MAX);
 }
 
 /* Packets in our queues.  The qdisc's qlen also counts one that a parent has peeked. */
@@ -458,7 +463,7 @@ static struct sk_buff *ndpq_dequeue_switch(struct Qdisc *sch)
 			skb = q->side == NDP_SIDE_NDP ? ndpq_take_ndp(sch) :
 							ndpq_take_other(sch);
 			if (skb) {
-				q->deficit[q->side] -= qdisc_pkt_len(skb);
+				q->deficit[q->side] -= ndpq_cost(skb);
 				return skb;
 			}
 			q->deficit[q->side] = 0;

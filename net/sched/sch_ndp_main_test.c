@@ -174,10 +174,49 @@ static void ndpq_depart_test_many(struct kunit *test)
 	ndpq_flows_destroy(fs);
 }
 
+/* However large the MTU, a turn of the largest weight is positive: rounds come to an end. */
+static void ndpq_wrr_test_mtu(struct kunit *test)
+{
+	static const unsigned int mtus[] = { 0, 68, 1500, U16_MAX, (1 << 30) - ETH_HLEN, INT_MAX };
+	struct Qdisc *sch = ndpq_wrr_test_qdisc(test, 10, 0, 0);
+	struct netdev_queue *txq = kunit_kzalloc(test, sizeof(*txq), GFP_KERNEL);
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	u32 quantum;
+	int i, weight;
+
+	KUNIT_ASSERT_NOT_NULL(test, txq);
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	txq->dev = dev;
+	sch->dev_queue = txq;
+	dev->hard_header_len = ETH_HLEN;
+	for (i = 0; i < ARRAY_SIZE(mtus); i++) {
+		dev->mtu = mtus[i];
+		quantum = ndpq_quantum(sch);
+		KUNIT_EXPECT_GE(test, quantum, NDP_HDR_MAX);
+		for (weight = 1; weight <= NDP_WEIGHT_MAX; weight++)
+			KUNIT_EXPECT_GT(test, (s32)(weight * quantum), 0);
+	}
+}
+
+/* A size table can make a packet of 2 GB; it is paid for in some thousand rounds. */
+static void ndpq_wrr_test_stab(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	qdisc_skb_cb(skb)->pkt_len = INT_MAX;
+	KUNIT_EXPECT_LE(test, ndpq_cost(skb), 10000 * NDP_HDR_MAX);
+	qdisc_skb_cb(skb)->pkt_len = 1514;
+	KUNIT_EXPECT_EQ(test, ndpq_cost(skb), 1514);
+	kfree_skb(skb);
+}
+
 static struct kunit_case ndpq_wrr_cases[] = {
 	KUNIT_CASE(ndpq_wrr_test_both),
 	KUNIT_CASE(ndpq_wrr_test_weight),
 	KUNIT_CASE(ndpq_wrr_test_alone),
+	KUNIT_CASE(ndpq_wrr_test_mtu),
+	KUNIT_CASE(ndpq_wrr_test_stab),
 	KUNIT_CASE(ndpq_depart_test_horizon),
 	KUNIT_CASE(ndpq_depart_test_many),
 	{}

@@ -121,7 +121,7 @@ static bool ndpq_view_ip(struct sk_buff *skb, struct ndpq_view *v)
 }
 
 /* Is it unfragmented UDP to the NDP port, with a whole NDP header? */
-static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v, __be16 port)
+static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v)
 {
 	const unsigned int len = sizeof(struct udphdr) + sizeof(struct ndphdr);
 	const struct udphdr *uh;
@@ -132,8 +132,7 @@ static bool ndpq_view_udp(struct sk_buff *skb, struct ndpq_view *v, __be16 port)
 	uh = ndpq_udp(skb, v);
 	v->udp_end = v->thoff + ntohs(uh->len);
 	v->keep = v->thoff + sizeof(*uh) + NDP_HDR_LEN;
-	return uh->dest == port && ntohs(uh->len) >= len &&
-	       v->udp_end <= v->end;
+	return ntohs(uh->len) >= len && v->udp_end <= v->end;
 }
 
 /**
@@ -159,7 +158,7 @@ enum ndpq_class ndpq_classify(struct sk_buff *skb, const struct ndpq_params *p,
 	if (v->dscp == p->dscp_control || v->dscp == p->dscp_trimmed)
 		return skb->len <= NDP_HDR_MAX ? NDP_CLASS_HEADER :
 						 NDP_CLASS_OTHER;
-	if (v->dscp != p->dscp_data || !ndpq_view_udp(skb, v, p->port))
+	if (v->dscp != p->dscp_data || !ndpq_view_udp(skb, v) || ndpq_udp(skb, v)->dest != p->port)
 		return NDP_CLASS_OTHER;
 	if (v->udp_end > v->keep)
 		return v->keep <= NDP_HDR_MAX ? NDP_CLASS_DATA : NDP_CLASS_OTHER;
@@ -189,7 +188,7 @@ int ndpq_trim(struct sk_buff *skb, const struct ndpq_params *p)
 	struct udphdr *uh;
 	struct ndpq_view v;
 
-	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v, p->port) ||
+	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v) ||
 	    pskb_trim(skb, v.keep) || skb_ensure_writable(skb, v.keep))
 		return -ENOMEM;
 
@@ -299,7 +298,8 @@ int ndpq_turn_around(struct sk_buff *skb, const struct ndpq_params *p)
 	struct ndpq_view v;
 	__be16 old;
 
-	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v, p->port) ||
+	if (!ndpq_view_ip(skb, &v) || !ndpq_view_udp(skb, &v) ||
+	    ndpq_udp(skb, &v)->dest != p->port ||
 	    !ndpq_is_numbered_header(skb, &v, p->dscp_trimmed) ||
 	    !ndpq_returnable(skb, &v))
 		return -EINVAL;

@@ -102,6 +102,19 @@ static void ndpq_trim_test_clone(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A packet in the data queue can be trimmed after the port has been changed. */
+static void ndpq_trim_test_port(struct kunit *test)
+{
+	struct sk_buff *skb = ndpq_trim_test_packet(test, 500, 0);
+	struct ndpq_params changed = ndpq_trim_test_params;
+	struct ndpq_view v;
+
+	changed.port ^= htons(1);
+	KUNIT_EXPECT_EQ(test, ndpq_classify(skb, &changed, &v), NDP_CLASS_OTHER);
+	KUNIT_EXPECT_EQ(test, ndpq_trim(skb, &changed), 0);
+	kfree_skb(skb);
+}
+
 /* Packets with a wrong length, and fragments, are other traffic. */
 static void ndpq_trim_test_other(struct kunit *test)
 {
@@ -119,6 +132,7 @@ static void ndpq_trim_test_other(struct kunit *test)
 static struct kunit_case ndpq_trim_cases[] = {
 	KUNIT_CASE(ndpq_trim_test_lengths),
 	KUNIT_CASE(ndpq_trim_test_clone),
+	KUNIT_CASE(ndpq_trim_test_port),
 	KUNIT_CASE(ndpq_trim_test_other),
 	{}
 };

@@ -159,10 +159,11 @@ u64 cee_pfc_paused_ns(const struct cee_pause *p, u64 now)
 	return p->total + (p->until && end > p->since ? end - p->since : 0);
 }
 
-/* Set or end a pause.  Return: whether a pause was ended. */
+/* Set or end a pause.  Return: whether a pause was ended, or will end sooner than before. */
 static bool cee_pause_set(struct cee_pause *p, u64 now, u64 duration)
 {
-	bool lasts = p->until > now;
+	u64 old = p->until;
+	bool lasts = old > now;
 
 	p->total = cee_pfc_paused_ns(p, now);
 	p->since = now;
@@ -173,7 +174,7 @@ static bool cee_pause_set(struct cee_pause *p, u64 now, u64 duration)
 		p->xon++;
 	if (duration && !lasts)
 		WRITE_ONCE(p->begun, p->begun + 1);
-	return lasts && !duration;
+	return lasts && p->until < old;
 }
 
 static bool cee_pfc_obey(struct cee_port *port, const struct cee_config *cfg, u8 mask,

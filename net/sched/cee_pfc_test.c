@@ -76,6 +76,9 @@ static void cee_pfc_test_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.begun, 2);
 	KUNIT_EXPECT_EQ(test, p.xoff, 3);
 	KUNIT_EXPECT_EQ(test, p.xon, 3);
+	/* The timer of the dequeue was set to the end of a longer pause. */
+	KUNIT_EXPECT_FALSE(test, cee_pause_set(&p, 6000, 1000));
+	KUNIT_EXPECT_TRUE(test, cee_pause_set(&p, 6100, 10));
 }
 
 static struct kunit_case cee_pfc_cases[] = {

@@ -542,6 +542,32 @@ def flooded():
     destroy()
 
 
+def unowned():
+    """SYN-ACKs have a request socket, which is charged for nothing: they are limited as if they had none."""
+    mode = "route"
+    build(mode)
+    ports("watchdog off dscp 0-63:3")
+    port("S", "pC", "prio 3 limit 3000", "change")
+    server = inside(names["S"], lambda: socket.create_server(("10.0.2.1", 7777), backlog=1000))
+    server.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
+    forger = Forger()
+    forger.hold(3)
+    wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
+    before = of("S", "pC", 3, "in")
+    clients = [inside(names["C"], lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK))
+               for _ in range(200)]
+    for client in clients:
+        client.connect_ex(("10.0.2.1", 7777))
+    wait_until(lambda: of("S", "pC", 3, "in") >= before + 200, "their SYNs are answered")
+    x = counters("S", "pC")["prio3"]
+    check("unowned: %d of the answers wait, %d were dropped" % (x["packets"], x["drop_limit"]),
+          0 < x["packets"] <= 50 and x["drop_limit"] >= 150, x)
+    for sock in clients + [server]:
+        sock.close()
+    forger.close()
+    destroy()
+
+
 def outgrown():
     """A larger MTU makes the headroom outgrow the buffer: it takes effect, and the kernel log says so."""
     cee.cables("netwire")
@@ -564,9 +590,9 @@ def outgrown():
     destroy()
 
 
-PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded, outgrown)
+PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded, unowned, outgrown)
 # Number of results
-PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5 + 4
+PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5 + 1 + 4
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@
 #include <linux/rtnetlink.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
+#include <net/sock.h>
 #include "cee_qcn.h"
 #include "cee_queue.h"
 #include "sch_cee.h"
@@ -158,11 +159,12 @@ static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_or
 /*
  * Is a packet charged to a socket of this machine, whose send buffer bounds it?  Received
  * packets are not, even if they have a socket, such as a tap's, and neither are TCP's pure
- * ACKs.
+ * ACKs and its SYN-ACKs, which have a request socket.
  */
 static bool cee_is_owned(const struct sk_buff *skb)
 {
-	return skb->sk && skb->destructor && !skb->skb_iif && skb->truesize >= skb->len;
+	return skb->sk && sk_fullsock(skb->sk) && skb->destructor && !skb->skb_iif &&
+	       skb->truesize >= skb->len;
 }
 
 static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)

@@ -961,6 +961,19 @@ def below_mq():
     check("below mq: a pause holds all queues", held == 100 or (not VIRTUAL and waited > 0), (held, waited))
     forger.close()
     same("below mq: then all arrive", len(sink.read()), 100)
+    # At 1 kbit/s a packet takes 12 s.  An empty queue's qdisc sets the port's rate.
+    tc("S", "qdisc change dev pC parent 1:1 handle 11: cee rate 1kbit")
+    flows = [Flow(mode, host, 3, n, 8).start() for n, host in enumerate(("A", "B"))]
+    for flow in flows:
+        flow.finish()
+    wait_until(lambda: of_all("in") == 116, "all have come")
+    empty = [i for i in range(1, 5) if not counters("S", "pC parent 1:%d" % i)["prio3"]["packets"]]
+    check("below mq: packets wait for the rate", 0 < len(empty) < 4, empty)
+    tc("S", "qdisc change dev pC parent 1:%d handle 1%d: cee rate %s" % (empty[0], empty[0], RATE))
+    begin = time.monotonic()
+    wait_until(lambda: not of_all("packets"), "they are sent", 60)
+    took = time.monotonic() - begin
+    check("below mq: a new rate holds for all queues at once", took < 5, took)
     sink.sock.close()
     said = refused("S", "qdisc replace dev pA root handle 1: prio") or refused(
         "S", "qdisc replace dev pA parent 1:1 cee")
@@ -984,7 +997,7 @@ def unload_modules(name, modules):
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)
 # Number of results
-PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 6
+PLAN = (len(WAYS) + 1) * 12 + 3 + 8 + 5 + 3 + 11 + 4 + 5 + 4 + 3 + 6 + 4 + 1 + 18 + 4 + 8
 
 
 def run_parts(parts, plan, clean, failing=lambda: None):

@@ -104,6 +104,7 @@ struct cee_queue {
  * @storm:	mask of priorities that the watchdog has released from a pause
  * @watchdog:	wakes the port at @next, or when a pause or a limiter's wait ends
  * @next:	time when the rate allows the next packet
+ * @next_rate:	rate that @next was computed from
  * @busy:	packets waited when the last one left
  * @gso_segmented: GSO packets that were segmented
  * @st:		counters; those that are kept in the port are 0 here
@@ -115,6 +116,7 @@ struct cee_sched {
 	u8				storm;
 	struct qdisc_watchdog		watchdog;
 	u64				next;
+	u64				next_rate;
 	bool				busy;
 	u64				gso_segmented;
 	struct tc_cee_prio_xstats	st[CEE_PRIOS];

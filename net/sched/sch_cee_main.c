@@ -331,6 +331,11 @@ static struct sk_buff *cee_dequeue(struct Qdisc *sch)
 	if (!sch->q.qlen)
 		return NULL;
 	now = ktime_get_ns();
+	/* The rate belongs to the port: another queue's qdisc may have changed it. */
+	if (q->next_rate != cfg->rate) {
+		q->next = 0;
+		q->next_rate = cfg->rate;
+	}
 	if (cfg->rate && now < q->next) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next);
 		return NULL;
@@ -386,8 +391,7 @@ static int cee_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		return err;
 	}
 	sch_tree_lock(sch);
-	/* q->next was computed from the old rate, the timer of a pause from the old limit. */
-	q->next = 0;
+	/* The timer was set from the old rate, or from a pause under the old limit. */
 	if (sch->q.qlen)
 		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
 	sch_tree_unlock(sch);

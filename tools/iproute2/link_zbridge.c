@@ -16,10 +16,10 @@ static const struct {
 } numbers[] = {
 	{ "id", IFLA_ZBRIDGE_ID, "network, 0 to 16777215" },
 	{ "buffer", IFLA_ZBRIDGE_BUFFER,
-	  "unacknowledged frames per flow, 16 to 65536 (0: from the speed of dev)" },
+	  "unacknowledged frames per flow, 16 to 65536 (0: from dev's speed)" },
 	{ "ask", IFLA_ZBRIDGE_ASK,
-	  "frames after which an acknowledgment is requested (0: half of buffer, at most 64)" },
-	{ "memory", IFLA_ZBRIDGE_MEMORY, "bytes of memory for frames kept until acknowledged (67108864)" },
+	  "frames between requests for an ACK (0: half of buffer, at most 64)" },
+	{ "memory", IFLA_ZBRIDGE_MEMORY, "memory for unacknowledged frames, bytes (67108864)" },
 };
 
 static const struct {
@@ -74,8 +74,8 @@ static void print_explain(FILE *f)
 		   "       bridge fdb append MAC dev DEV dst HOST\n\n"
 		   "local ADDRESS	address of this host, IPv4 or IPv6\n"
 		   "dev DEV		device for the packets (default: the route's)\n"
-		   "dstport N	UDP port, the same on all hosts of the network (%d)\n"
-		   "ttl N		TTL or hop limit, 1 to 255 (0: the route's)\n", ZBRIDGE_PORT);
+		   "dstport N	UDP port, the same on all hosts (%d)\n"
+		   "ttl N		1 to 255 (0: the route's)\n", ZBRIDGE_PORT);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		fprintf(f, "%s N	%s\n", numbers[i].name, numbers[i].meaning);
 	for (i = 0; i < ARRAY_SIZE(flags); i++)

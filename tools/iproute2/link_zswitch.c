@@ -21,11 +21,11 @@ static const struct {
 	  "ms that a frame from a wire waits for one (200; 0: no limit)" },
 	{ "virtual-wait", IFLA_ZSWITCH_VIRTUAL_WAIT,
 	  "ms that a frame of this machine waits for one (60000; 0: no limit)" },
-	{ "ageing", IFLA_ZSWITCH_AGEING, "s after which a learnt address is forgotten (300; 0: never)" },
+	{ "ageing", IFLA_ZSWITCH_AGEING, "s until a learnt address ages out (300; 0: never)" },
 	{ "rxq", IFLA_ZSWITCH_RXQ,
 	  "credits of a port, for frames of 2048 bytes, 64 to 65536 (512)" },
 	{ "unasked", IFLA_ZSWITCH_UNASKED,
-	  "credits to another host that may be used without an ask in half a second, up to 64 (0)" },
+	  "credits used without an ask to another host per half second, up to 64 (0)" },
 	{ "fdb-max", IFLA_ZSWITCH_FDB_MAX, "most addresses to learn (16384)" },
 };
 

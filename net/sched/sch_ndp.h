@@ -8,6 +8,7 @@
 #define _SCH_NDP_H
 
 #include <linux/list.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/ndp_wire.h>
@@ -22,7 +23,7 @@
 #define NDP_HDR_MAX		128
 
 /* A size table (stab) can make a packet of any length: the rounds that pay for it are bounded. */
-#define NDP_COST_MAX		(1 << 20)
+#define NDP_COST_MAX		SZ_1M
 
 static inline int ndpq_cost(const struct sk_buff *skb)
 {

@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 141
+tap_plan 144
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -264,6 +264,15 @@ for proto in ndp tcp; do
 	check "ndp_cat $proto: the listener is still there" kill $server
 done
 
+# A descriptor that the shell has closed is not the connection's.
+in_ns "$H1" ndp_cat -v -l 5004 <"$TMP/back" >"$TMP/got.there" 2>"$TMP/err" &
+server=$!
+listens
+in_ns "$H0" ndp_cat 10.0.0.2 5004 <&- >"$TMP/got.back"
+is "ndp_cat without standard input" "$?" 0
+check "ndp_cat without standard input: receives all" cmp "$TMP/back" "$TMP/got.back"
+wait $server
+is "ndp_cat without standard input: sends nothing" "$(stat -c %s "$TMP/got.there")" 0
 refused "ndp_cat: nobody listens" 1 "Connection refused" ndp_cat 10.0.0.2 5009
 refused "ndp_cat: no such file" 1 "No such file" ndp_cat -f "$TMP/none" 10.0.0.2 5009
 refused "ndp_cat: no such protocol" 2 "is not one of" ndp_cat -p sctp 10.0.0.2 5009

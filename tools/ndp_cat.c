@@ -520,10 +520,23 @@ static void parse(int argc, char **argv)
 	opt.port = argv[argc - 1];
 }
 
+/* Descriptors that a shell has closed (<&-) must not become the connection's. */
+static void open_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	bool whole;
 
+	open_standard();
 	parse(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	whole = opt.listen ? do_listen() : do_connect();

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,16 @@ typedef _Atomic __u64 place;
 static place *table;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
+/* A place of the file without memory behind it would be a fault (SIGBUS) when it is used. */
+static bool has_room(int fd)
+{
+	struct rlimit limit;
+
+	/* A file beyond the limit is a signal, too (SIGXFSZ). */
+	return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= PLACES * sizeof(place) &&
+	       !posix_fallocate(fd, 0, PLACES * sizeof(place));
+}
+
 /* A file of another user must not be trusted, and a file of ours that has another name as well
  * must not be overwritten.
  */
@@ -38,8 +49,7 @@ static bool is_table(int fd)
 	if (fstat(fd, &is) || !S_ISREG(is.st_mode) || (is.st_mode & 0777) != 0600 ||
 	    is.st_uid != geteuid() || is.st_nlink != 1)
 		return false;
-	return is.st_size ? is.st_size == PLACES * sizeof(place) :
-			    !ftruncate(fd, PLACES * sizeof(place));
+	return (!is.st_size || is.st_size == PLACES * sizeof(place)) && has_room(fd);
 }
 
 static int open_shared(void)

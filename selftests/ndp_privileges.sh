@@ -154,7 +154,8 @@ background ip netns exec "$H0" setpriv --reuid 65534 --regid 65534 --clear-group
 		ip link set e9 type netwire rate 1kbit pfc on
 		echo "code $?"
 		sleep 1000' >"$TMP/out" 2>&1
-in_container() { [ "$(readlink "/proc/$PID/ns/net")" != "$(in_ns "$H0" readlink /proc/self/ns/net)" ]; }
+outside=$(in_ns "$H0" readlink /proc/self/ns/net)
+in_container() { [ "$(readlink "/proc/$PID/ns/net")" != "$outside" ]; }
 wait_for 20 in_container || die "no container"
 wait_for 20 ip link add p9 type netwire rate 100mbit peer name e9 netns "$PID" || die "no cable"
 cable() { ip -d link show p9 | grep -o "rate [^ ]* \|pfc [a-z]*" | paste -sd' '; }

@@ -7,7 +7,9 @@
 # Usage: ndp_run.py serve HOW PORT COUNT [OWN ADDRESS]	HOW: as in SERVERS
 #	 ndp_run.py ask HOW ADDRESS PORT		HOW: as in CLIENTS
 #	 ndp_run.py sockets | options ADDRESS PORT | half PORT | dropped PORT
-#	 ndp_run.py replaced PORT | crowd FIRST LAST FREE... | crowded
+#	 ndp_run.py replaced PORT | crowd FIRST LAST FREE... | crowded | unnoticed PORT
+#	 ndp_run.py paused PORT | many FIRST LAST | ring | elsewhere NS NS ADDRESS PORT
+#	 ndp_run.py overtaken ADDRESS PORT | any_port ADDRESS PORT | narrow ADDRESS PORT
 
 import asyncio
 import ctypes
@@ -23,10 +25,12 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
 import time
 
 DATA = hashlib.shake_256(b"ndp_run").digest(300000)
 SOL_NDP, NDP_SYNC_CONNECT = 300, 3
+SYS_CLOSE, SYS_IO_URING_SETUP = 57 if os.uname().machine == "aarch64" else 3, 425
 # A pipe that is waited for beside sockets, and is never readable
 SILENT, _ = os.pipe()
 
@@ -285,7 +289,7 @@ def replaced(port):
     libc = ctypes.CDLL(None)
     nothing = os.open("/dev/null", os.O_RDWR)
     for end in (lambda fd: os.dup2(nothing, fd), lambda fd: os.dup2(nothing, fd, False),
-                lambda fd: libc.close_range(fd, fd, 0)):
+                lambda fd: libc.close_range(fd, fd, 0), lambda fd: libc.syscall(SYS_CLOSE, fd)):
         sock = quiet_listener(int(port))
         before = listeners(int(port))
         end(sock.detach())
@@ -303,6 +307,101 @@ def quiet_listener(port):
     sock = bound("", port)
     sock.listen()
     return sock
+
+
+def unnoticed(port):
+    """A listener that fclose() has closed does not keep its port from the next one."""
+    libc = ctypes.CDLL(None)
+    libc.fdopen.restype = ctypes.c_void_p
+    libc.fdopen.argtypes = (ctypes.c_int, ctypes.c_char_p)
+    libc.fclose.argtypes = (ctypes.c_void_p,)
+    for _ in range(2):
+        sock = quiet_listener(int(port))
+        print(listeners(int(port)), end=" ")
+        libc.fclose(libc.fdopen(sock.detach(), b"r"))
+
+
+def paused(port):
+    """shutdown() and connect(AF_UNSPEC) end the listening in TCP as well, and listen() begins it again."""
+    libc = ctypes.CDLL(None)
+    sock = quiet_listener(int(port))
+    for pause in (lambda: sock.shutdown(socket.SHUT_RD), lambda: libc.connect(sock.fileno(), bytes(16), 16)):
+        pause()
+        print(listeners(int(port)), end=" ")
+        sock.listen()
+        print(listeners(int(port)), end=" ")
+
+
+def many(first, last):
+    """How many of so many listeners have TCP as well?"""
+    socks = [quiet_listener(port) for port in range(int(first), int(last) + 1)]
+    print(len(socks), sum(listeners(port) for port in range(int(first), int(last) + 1)))
+
+
+def ring():
+    """An io_uring by syscall() would watch listeners unnoticed, as libuv's does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    print(libc.syscall(SYS_IO_URING_SETUP, 8, bytes(200)), errno.errorcode[ctypes.get_errno()])
+
+
+def elsewhere(here, there, address, port):
+    """Connect in another network namespace than that of the socket, to an exception."""
+    libc = ctypes.CDLL(None)
+    for name in here, there:
+        with open("/run/netns/" + name) as ns:
+            assert not libc.setns(ns.fileno(), 0), name
+        if name == here:
+            sock = socket.socket()
+    print(result_of(sock, address, port))
+
+
+def overtaken(address, port):
+    """While connect() waits, another thread closes the descriptor, and its number is a file's."""
+    sock = socket.socket()
+    errors = []
+
+    def connect():
+        errors.append(libc.connect(fd, addr, 16) and errno.errorcode[ctypes.get_errno()])
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = sock.detach()
+    addr = struct.pack("=HH4s8x", socket.AF_INET, socket.htons(int(port)), socket.inet_aton(address))
+    thread = threading.Thread(target=connect)
+    thread.start()
+    time.sleep(0.3)
+    os.close(fd)
+    with tempfile.TemporaryFile(buffering=0) as file:
+        assert os.dup2(file.fileno(), fd) == fd
+        thread.join()
+        os.write(fd, b"the file's")
+        print(*errors, os.pread(file.fileno(), 100, 0).decode())
+
+
+def result_of(sock, address, port):
+    try:
+        sock.connect((address, int(port)))
+        return kind(sock)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+
+
+def any_port(address, port):
+    """Bind to any port, and connect to an exception."""
+    for _ in range(4):
+        sock = socket.socket()
+        sock.bind(("", 0))
+        print(result_of(sock, address, port), end=" ")
+
+
+def narrow(address, port):
+    """Connect to an exception with one free descriptor, and with two; its TTL is 33."""
+    for free in 1, 2:
+        sock = socket.socket()
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 33)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (sock.fileno() + 1 + free, limits[1]))
+        got = result_of(sock, address, port)
+        print(got, sock.getsockopt(socket.IPPROTO_IP, socket.IP_TTL), end=" ")
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def crowded():
@@ -417,5 +516,7 @@ def options(address, port):
 
 
 COMMANDS = {"serve": serve, "ask": ask, "sockets": sockets, "options": options, "half": half,
-            "dropped": dropped, "replaced": replaced, "crowd": crowd, "crowded": crowded}
+            "dropped": dropped, "replaced": replaced, "crowd": crowd, "crowded": crowded,
+            "unnoticed": unnoticed, "paused": paused, "many": many, "ring": ring, "elsewhere": elsewhere,
+            "overtaken": overtaken, "any_port": any_port, "narrow": narrow}
 COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 127
+tap_plan 137
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -217,6 +217,15 @@ carried "an epoll that had the socket before" "$(ask --fallback -v -- epoll 10.0
 carried "what was set holds" \
 	"$(in_ns "$H0" ndp_run --fallback "${python[@]}" options 10.0.0.2 $PORT)" \
 	"TCP 1 3 100000 1 77 33 1 5 4321 0 True"
+server tcp -- accept 2
+carried "a full /dev/shm is no matter" "$(in_ns "$H0" unshare -m bash -c '
+	mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero >/dev/shm/full &&
+	ndp_run --fallback "$@"' bash "${python[@]}" ask connect 10.0.0.2 $PORT 2>&1)" "TCP TCP"
+rm -f /dev/shm/ndp_run.*
+# Python ignores SIGXFSZ.
+is "nor is a limit of files" "$(in_ns "$H0" bash -c 'ulimit -f 0
+	ndp_run --fallback ndp_cat -p tcp 10.0.0.2 "$1" </dev/null >/dev/null
+	echo $?' bash $PORT)" 0
 server -- accept 2
 carried "who has NDP is not" "$(ask --fallback -v -- connect 10.0.0.2)" "NDP NDP"
 carried "in the background" "$(ask --fallback -v -- epoll 10.0.0.2)" "NDP NDP"
@@ -241,6 +250,9 @@ sleep 11
 carried "but not for long" "$(ask --fallback=100 -v -- connect 10.0.0.2)" "TCP TCP"
 check "and it is asked again" grep -q "TCP, for it is silent" "$TMP/err"
 rm -f /dev/shm/ndp_run.*
+is "a descriptor that is another file's meanwhile is left alone" \
+	"$(in_ns "$H0" ndp_run --fallback=1000 "${python[@]}" overtaken 10.0.0.2 $PORT 2>&1)" \
+	"EBADF the file's"
 carried "without /proc the error is still connect()'s" \
 	"$(ask --fallback=100 -- jailed 10.0.0.2)" "TCP TCP"
 tc -n "$H1" qdisc del dev eth0 clsact
@@ -265,9 +277,25 @@ is "privileges that were given up leave NDP's" \
 	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" dropped 80 2>"$TMP/err")" "NDP 1"
 check "and it says so" grep -q "no listener of TCP" "$TMP/err"
 is "it ends with what is put over it" \
-	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" replaced 81 2>&1)" "1 0 1 0 1 0 "
+	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" replaced 81 2>&1)" "1 0 1 0 1 0 1 0 "
+in_h1() { in_ns "$H1" ndp_run --fallback "${python[@]}" "$@" 2>&1; }
+is "one that was closed unnoticed leaves its port" "$(in_h1 unnoticed 82)" "1 1 "
+is "it stops to listen, and listens again" "$(in_h1 paused 83)" "0 1 0 1 "
+is "there may be many" "$(in_h1 many 9000 9199)" "200 200"
+is "no io_uring watches them" "$(in_h1 ring)" "-1 EPERM"
+# Exceptions: no socket of TCP in the wrong namespace, none without its options, and a port that
+# is free in TCP as well
+is "a socket of another namespace" "$(ndp_run -e 5000 "${python[@]}" elsewhere "$H0" "$H1" \
+	10.0.0.2 5000 2>&1)" ENETUNREACH
+server tcp -- accept 2
+is "too few descriptors" \
+	"$(in_ns "$H0" ndp_run -e $PORT "${python[@]}" narrow 10.0.0.2 $PORT 2>&1)" \
+	"EMFILE 33 TCP 33 "
 echo 20000 20007 | in_ns "$H1" tee /proc/sys/net/ipv4/ip_local_port_range >"$TMP/out"
 background in_ns "$H1" "${python[@]}" crowd 20000 20007 20002 20005 >"$TMP/server" 2>&1
 wait_for 20 grep -q listening "$TMP/server" || die "no crowd: $(cat "$TMP/server")"
 is "any port is one that is free in both" \
 	"$(in_ns "$H1" ndp_run --fallback "${python[@]}" crowded 2>&1)" "NDP NDP 20002 20005"
+is "also for a connection to an exception" \
+	"$(in_ns "$H1" ndp_run -e 9 "${python[@]}" any_port 10.0.0.1 9 2>&1)" \
+	"ECONNREFUSED ECONNREFUSED ECONNREFUSED ECONNREFUSED "

@@ -15,9 +15,11 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "library.h"
@@ -71,7 +73,7 @@ CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 		say("own address %s: TCP, an exception", destination_text(&own, text));
 		if (become_tcp(fd, &none))
 			return -1;
-	} else if (settings()->fallback_ms && !own.port && !port_comes_later(fd)) {
+	} else if (!own.port && !port_comes_later(fd)) {
 		return pair_bind(fd, addr.__sockaddr__, len);
 	}
 	return NEXT(bind)(fd, addr, len);
@@ -79,7 +81,22 @@ CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 
 CALL int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
+	int tcp = pair_of(fd);
+
+	/* A listener is only connected to AF_UNSPEC, which ends its listening. */
+	if (tcp >= 0)
+		return NEXT(connect)(tcp, addr, len) ?: NEXT(connect)(fd, addr, len);
 	return is_ndp(fd) ? connect_ndp(fd, addr.__sockaddr__, len) : NEXT(connect)(fd, addr, len);
+}
+
+/* Ends the listening of a listener. */
+CALL int shutdown(int fd, int how)
+{
+	int tcp = pair_of(fd);
+
+	if (tcp >= 0 && NEXT(shutdown)(tcp, how))
+		return -1;
+	return NEXT(shutdown)(fd, how);
 }
 
 /* MSG_FASTOPEN connects without connect(): refuse it, and programs call connect(). */
@@ -130,20 +147,28 @@ CALL int listen(int fd, int backlog)
 	return 0;
 }
 
-CALL int accept4(int fd, __SOCKADDR_ARG addr, socklen_t *len, int flags)
+static int report_accepted(int sock)
 {
-	int tcp = pair_of(fd), sock;
-
-	sock = tcp < 0 ? NEXT(accept4)(fd, addr, len, flags) :
-			 pair_accept(fd, tcp, addr.__sockaddr__, len, flags);
-	if (sock >= 0)
+	if (sock >= 0 && settings()->verbose)
 		say_of_socket("accepted at", sock, is_ndp(sock) ? "NDP" : "TCP");
 	return sock;
 }
 
+CALL int accept4(int fd, __SOCKADDR_ARG addr, socklen_t *len, int flags)
+{
+	int tcp = pair_of(fd);
+
+	return report_accepted(tcp < 0 ? NEXT(accept4)(fd, addr, len, flags) :
+					 pair_accept(fd, tcp, addr.__sockaddr__, len, flags));
+}
+
+/* Not by accept4() without need: a program's own seccomp filter may allow accept() alone. */
 CALL int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
 {
-	return accept4(fd, addr, len, 0);
+	int tcp = pair_of(fd);
+
+	return report_accepted(tcp < 0 ? NEXT(accept)(fd, addr, len) :
+					 pair_accept(fd, tcp, addr.__sockaddr__, len, 0));
 }
 
 CALL int close(int fd)
@@ -155,7 +180,7 @@ CALL int close(int fd)
 /* A descriptor that dup2() or dup3() overwrites is closed, if the call does not fail. */
 static void end_what_is_put_over(int from, int to)
 {
-	if (from != to && fcntl(from, F_GETFD) >= 0)
+	if (any_pair() && from != to && fcntl(from, F_GETFD) >= 0)
 		pair_end(to);
 }
 
@@ -177,6 +202,30 @@ CALL int close_range(unsigned int first, unsigned int last, int flags)
 	if (!(flags & CLOSE_RANGE_CLOEXEC))
 		pair_end_range(first, last);
 	return NEXT(close_range)(first, last, flags);
+}
+
+/*
+ * libuv closes sockets by syscall(), and adds them to an epoll instance by an io_uring of its own
+ * if it gets one; without, it calls epoll_ctl().
+ */
+CALL long syscall(long number, ...)
+{
+	long a[6];
+	va_list args;
+	int i;
+
+	va_start(args, number);
+	for (i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_close)
+		return close(a[0]);
+	if (number == SYS_io_uring_setup && settings()->fallback_ms) {
+		/* As where kernel.io_uring_disabled is set. */
+		errno = EPERM;
+		return -1;
+	}
+	return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 CALL int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)

@@ -29,7 +29,20 @@ struct call {
 	socklen_t		len;
 	struct destination	to;
 	struct name		name;	/* of the socket before connect() */
+	__u64			cookie;
 };
+
+/*
+ * Another thread may close the descriptor while connect() waits, and its number may be another
+ * file's then.
+ */
+static bool is_gone(const struct call *c)
+{
+	if (cookie_of(c->fd) == c->cookie)
+		return false;
+	errno = EBADF;
+	return true;
+}
 
 static void decided(const struct call *c, const char *what)
 {
@@ -40,7 +53,7 @@ static void decided(const struct call *c, const char *what)
 
 static int by_tcp(const struct call *c)
 {
-	if (become_tcp(c->fd, &c->name))
+	if (is_gone(c) || become_tcp(c->fd, &c->name))
 		return -1;
 	return NEXT(connect)(c->fd, c->addr, c->len);
 }
@@ -65,8 +78,11 @@ static __s64 now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Wait for a connect() in the background.  Return: 0 or an error; -ETIMEDOUT if unanswered. */
-static int answer(int fd, int patience_ms)
+/*
+ * Wait for a connect() in the background.
+ * Return: 0 or an error; -ETIMEDOUT if unanswered; -EINTR after a signal, if @interruptible.
+ */
+static int answer(int fd, int patience_ms, bool interruptible)
 {
 	__s64 end = now_ms() + patience_ms, left;
 	struct pollfd wait = { fd, POLLOUT, 0 };
@@ -76,7 +92,7 @@ static int answer(int fd, int patience_ms)
 	do {
 		left = end - now_ms();
 		n = NEXT(poll)(&wait, 1, left > 0 ? left : 0);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && errno == EINTR && !(interruptible && !signals_restart()));
 	if (n == 0)
 		return -ETIMEDOUT;
 	if (n < 0 || NEXT(getsockopt)(fd, SOL_SOCKET, SO_ERROR, &err, &len))
@@ -91,7 +107,10 @@ static int try_ndp(const struct call *c, int flags)
 
 	fcntl(c->fd, F_SETFL, flags | O_NONBLOCK);
 	if (NEXT(connect)(c->fd, c->addr, c->len))
-		err = errno == EINPROGRESS ? answer(c->fd, settings()->fallback_ms) : -errno;
+		err = errno == EINPROGRESS ? answer(c->fd, settings()->fallback_ms,
+						    !(flags & O_NONBLOCK)) : -errno;
+	if (is_gone(c))
+		return -EBADF;
 	fcntl(c->fd, F_SETFL, flags);
 	return err;
 }
@@ -156,6 +175,7 @@ int connect_ndp(int fd, const struct sockaddr *addr, socklen_t len)
 	if (!destination_of(addr, len, &c.to) || !is_unused(fd))
 		return NEXT(connect)(fd, addr, len);
 	name_of(fd, &c.name);
+	c.cookie = cookie_of(fd);
 	if (settings_except(settings(), &c.to)) {
 		decided(&c, "TCP, an exception");
 		return by_tcp(&c);

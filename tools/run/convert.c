@@ -175,10 +175,17 @@ static const struct option {
 	{ SOL_SOCKET, SO_PRIORITY },
 };
 
+/* Without one of these a socket would talk to another host, or by another interface. */
+static bool decides_the_way(const struct option *o)
+{
+	return (o->level == SOL_SOCKET && (o->name == SO_MARK || o->name == SO_BINDTODEVICE)) ||
+	       (o->level == IPPROTO_IPV6 && o->name == IPV6_V6ONLY);
+}
+
 /* Copy an option if the program has changed it, that is, if it differs from a new socket's:
  * buffer sizes that were not set would keep TCP from tuning its own.
  */
-static void copy_option(const struct option *o, int from, int fresh, int to)
+static bool copy_option(const struct option *o, int from, int fresh, int to)
 {
 	char value[64] = "", initial[64] = "";
 	socklen_t len = sizeof(value), initial_len = sizeof(initial);
@@ -186,26 +193,44 @@ static void copy_option(const struct option *o, int from, int fresh, int to)
 	if (NEXT(getsockopt)(from, o->level, o->name, value, &len) ||
 	    NEXT(getsockopt)(fresh, o->level, o->name, initial, &initial_len) ||
 	    (len == initial_len && !memcmp(value, initial, len)))
-		return;
+		return true;
 	/* getsockopt() returns twice the size that was set. */
 	if (o->level == SOL_SOCKET && (o->name == SO_SNDBUF || o->name == SO_RCVBUF))
 		*(int *)value /= 2;
-	setsockopt(to, o->level, o->name, value, len);
+	return !setsockopt(to, o->level, o->name, value, len) || !decides_the_way(o);
 }
 
-static void copy_options(int domain, int from, int to)
+/* Return: whether all options were copied that decide where packets go. */
+static bool copy_options(int domain, int from, int to)
 {
-	int err = errno, fresh;
 	unsigned int i;
+	bool ok = true;
+	int fresh;
 
 	fresh = NEXT(socket)(AF_NDP, SOCK_STREAM | SOCK_CLOEXEC,
 			     domain == AF_INET6 ? NDP_PROTO_IPV6 : 0);
-	if (fresh >= 0) {
-		for (i = 0; i < ARRAY_SIZE(options); i++)
-			copy_option(&options[i], from, fresh, to);
-		NEXT(close)(fresh);
+	if (fresh < 0)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(options) && ok; i++)
+		ok = copy_option(&options[i], from, fresh, to);
+	close_keeping_errno(fresh);
+	return ok;
+}
+
+/* Return: whether two sockets are of one network namespace, as far as the kernel tells. */
+static bool same_network(int a, int b)
+{
+	__u64 net[2];
+	socklen_t len = sizeof(*net);
+	int err = errno;
+
+	if (!NEXT(getsockopt)(a, SOL_SOCKET, SO_NETNS_COOKIE, &net[0], &len) &&
+	    !NEXT(getsockopt)(b, SOL_SOCKET, SO_NETNS_COOKIE, &net[1], &len) && net[0] != net[1]) {
+		errno = ENETUNREACH;
+		return false;
 	}
 	errno = err;
+	return true;
 }
 
 /**
@@ -225,12 +250,30 @@ int new_tcp_like(int fd, const struct name *name, int flags)
 	tcp = NEXT(socket)(domain, SOCK_STREAM | SOCK_CLOEXEC | flags, IPPROTO_TCP);
 	if (tcp < 0)
 		return -1;
-	copy_options(domain, fd, tcp);
-	if (is_bound(name) && NEXT(bind)(tcp, (const struct sockaddr *)&name->addr, name->len)) {
+	/* The program may have changed its namespace since it made the NDP socket. */
+	if (!same_network(fd, tcp) || !copy_options(domain, fd, tcp) ||
+	    (is_bound(name) && NEXT(bind)(tcp, (const struct sockaddr *)&name->addr, name->len))) {
 		close_keeping_errno(tcp);
 		return -1;
 	}
 	return tcp;
+}
+
+/*
+ * Give the NDP socket's descriptor to the TCP socket, unless another thread has closed it: its
+ * number may be another file's by now.
+ */
+static int put_over(int fd, int tcp, __u64 cookie)
+{
+	/* Reset: a peer that comes up late must not see the socket opened and closed. */
+	static const struct linger reset = { .l_onoff = 1 };
+
+	if (cookie_of(fd) != cookie) {
+		errno = EBADF;
+		return -1;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	return NEXT(dup3)(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
 }
 
 /**
@@ -242,16 +285,13 @@ int new_tcp_like(int fd, const struct name *name, int flags)
  */
 int become_tcp(int fd, const struct name *name)
 {
-	/* Reset: a peer that comes up late must not see the socket opened and closed. */
-	static const struct linger reset = { .l_onoff = 1 };
 	__u64 cookie = cookie_of(fd);
 	int tcp, done;
 
 	tcp = new_tcp_like(fd, name, fcntl(fd, F_GETFL) & O_NONBLOCK ? SOCK_NONBLOCK : 0);
 	if (tcp < 0)
 		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-	done = NEXT(dup3)(tcp, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
+	done = put_over(fd, tcp, cookie);
 	close_keeping_errno(tcp);
 	if (done < 0)
 		return -1;

@@ -20,7 +20,8 @@
  */
 extern struct next_functions {
 	void	*socket, *getsockopt, *bind, *connect, *listen, *accept4, *close, *dup2, *dup3,
-		*close_range, *epoll_ctl, *poll, *ppoll, *select, *pselect, *sendto, *sendmsg;
+		*close_range, *epoll_ctl, *poll, *ppoll, *select, *pselect, *sendto, *sendmsg,
+		*accept, *shutdown, *syscall;
 } next_functions;
 
 /* start.c: returns the address in @place, which is looked up now if a constructor of another
@@ -67,6 +68,7 @@ int pair_of(int fd);
 void pair_end(int fd);
 void pair_end_range(unsigned int first, unsigned int last);
 int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags);
+bool signals_restart(void);
 bool any_pair(void);
 
 /* watch.c: the epoll instance that an unconnected socket was added to */

@@ -21,7 +21,7 @@
 #include "library.h"
 
 /* Most paired listeners; others accept NDP alone. */
-#define PAIRS_MAX	64
+#define PAIRS_MAX	1024
 /* Attempts to find a port that is free in both TCP and NDP */
 #define PORT_TRIES	32
 
@@ -152,6 +152,23 @@ static void forget_stale(int fd)
 	atomic_store(&p->ndp, -1);
 }
 
+/* Close TCP sockets of listeners that were closed unnoticed, whose ports they would keep. */
+static void forget_all_stale(void)
+{
+	unsigned int i;
+	int fd;
+
+	if (owner != getpid())
+		return;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < atomic_load(&pairs_used); i++) {
+		fd = atomic_load(&pairs[i].ndp);
+		if (fd >= 0 && cookie_of(fd) != pairs[i].ndp_cookie)
+			forget_stale(fd);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /**
  * pair_bind - bind() to any port that is free in TCP as well
  * @fd:		NDP socket
@@ -242,6 +259,7 @@ int pair_listen(int fd, int backlog)
 		return NEXT(listen)(tcp, backlog) ?: NEXT(listen)(fd, backlog);
 	if (!is_unused(fd))
 		return NEXT(listen)(fd, backlog);
+	forget_all_stale();
 	name_of(fd, &name);
 	if (bind_to_any(fd, &name))
 		return -1;
@@ -300,7 +318,7 @@ static int patience_ms(int fd)
 /* Would accept() be restarted after a signal?  poll() does not report which signal it was, and
  * is itself never restarted.
  */
-static bool signals_restart(void)
+bool signals_restart(void)
 {
 	struct sigaction act;
 	int sig;

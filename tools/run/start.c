@@ -116,6 +116,9 @@ static void look_up(void)
 	(void)NEXT(pselect);
 	(void)NEXT(sendto);
 	(void)NEXT(sendmsg);
+	(void)NEXT(accept);
+	(void)NEXT(shutdown);
+	(void)NEXT(syscall);
 }
 
 __attribute__((constructor)) static void start(void)

@@ -219,6 +219,9 @@ static enum hrtimer_restart cee_refresh(struct hrtimer *timer)
 	/* Bytes that other ports have given back may allow this port's peer to resume. */
 	for (i = 0; i < CEE_PRIOS; i++)
 		cee_account_update(port, cfg, i);
+	/* A port that is down sends no frames, and its peer's pauses have ended with the link. */
+	if (!port->dead && !(netif_running(port->dev) && netif_carrier_ok(port->dev)))
+		WRITE_ONCE(port->pending, 0);
 	/* A change of options may have restarted the timer since it fired. */
 	if (!hrtimer_is_queued(timer)) {
 		port->refreshing = !port->dead && (port->xoff || port->pending);

@@ -105,11 +105,36 @@ static void cee_buffer_test_lossy(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cee_want_xoff(&a, &p, 100000, true));
 }
 
+/* A frame that is due keeps the timer of a port running, but not while the port is down. */
+static void cee_buffer_test_down(struct kunit *test)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct cee_config *cfg = kunit_kzalloc(test, sizeof(*cfg), GFP_KERNEL);
+	struct cee_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
+	struct cee_domain d = { .buffer = 1000000 };
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, cfg);
+	KUNIT_ASSERT_NOT_NULL(test, port);
+	spin_lock_init(&d.lock);
+	cfg->eff_quanta = U16_MAX;
+	cfg->speed = 125000000;
+	port->dev = dev;
+	port->domain = &d;
+	RCU_INIT_POINTER(port->cfg, cfg);
+	cee_account_init(port);
+	port->pending = BIT(3);
+	KUNIT_EXPECT_EQ(test, cee_refresh(&port->refresh), HRTIMER_NORESTART);
+	KUNIT_EXPECT_FALSE(test, port->refreshing);
+	KUNIT_EXPECT_EQ(test, port->pending, 0);
+}
+
 static struct kunit_case cee_buffer_cases[] = {
 	KUNIT_CASE(cee_buffer_test_fixed),
 	KUNIT_CASE(cee_buffer_test_dynamic),
 	KUNIT_CASE(cee_buffer_test_full),
 	KUNIT_CASE(cee_buffer_test_lossy),
+	KUNIT_CASE(cee_buffer_test_down),
 	{}
 };
 

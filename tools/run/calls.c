@@ -71,7 +71,7 @@ CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 		return NEXT(bind)(fd, addr, len);
 	if (settings_except(settings(), &own)) {
 		say("own address %s: TCP, an exception", destination_text(&own, text));
-		if (become_tcp(fd, &none))
+		if (become_tcp(fd, &none, cookie_of(fd)))
 			return -1;
 	} else if (!own.port && !port_comes_later(fd)) {
 		return pair_bind(fd, addr.__sockaddr__, len);

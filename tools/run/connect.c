@@ -32,18 +32,6 @@ struct call {
 	__u64			cookie;
 };
 
-/*
- * Another thread may close the descriptor while connect() waits, and its number may be another
- * file's then.
- */
-static bool is_gone(const struct call *c)
-{
-	if (cookie_of(c->fd) == c->cookie)
-		return false;
-	errno = EBADF;
-	return true;
-}
-
 static void decided(const struct call *c, const char *what)
 {
 	char text[DESTINATION_TEXT];
@@ -53,7 +41,7 @@ static void decided(const struct call *c, const char *what)
 
 static int by_tcp(const struct call *c)
 {
-	if (is_gone(c) || become_tcp(c->fd, &c->name))
+	if (become_tcp(c->fd, &c->name, c->cookie))
 		return -1;
 	return NEXT(connect)(c->fd, c->addr, c->len);
 }
@@ -109,7 +97,8 @@ static int try_ndp(const struct call *c, int flags)
 	if (NEXT(connect)(c->fd, c->addr, c->len))
 		err = errno == EINPROGRESS ? answer(c->fd, settings()->fallback_ms,
 						    !(flags & O_NONBLOCK)) : -errno;
-	if (is_gone(c))
+	/* Another thread may have closed the descriptor: its number may be another file's now. */
+	if (cookie_of(c->fd) != c->cookie)
 		return -EBADF;
 	fcntl(c->fd, F_SETFL, flags);
 	return err;

@@ -280,12 +280,12 @@ static int put_over(int fd, int tcp, __u64 cookie)
  * become_tcp - replace the NDP socket of a descriptor by a TCP socket
  * @fd:		descriptor
  * @name:	as for new_tcp_like()
+ * @cookie:	of the NDP socket
  *
- * Return: 0, or -1 with errno.
+ * Return: 0, or -1 with errno: EBADF if the descriptor is not that socket's any more.
  */
-int become_tcp(int fd, const struct name *name)
+int become_tcp(int fd, const struct name *name, __u64 cookie)
 {
-	__u64 cookie = cookie_of(fd);
 	int tcp, done;
 
 	tcp = new_tcp_like(fd, name, fcntl(fd, F_GETFL) & O_NONBLOCK ? SOCK_NONBLOCK : 0);

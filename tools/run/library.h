@@ -54,7 +54,7 @@ bool destination_of(const struct sockaddr *addr, socklen_t len, struct destinati
 __u64 cookie_of(int fd);
 void name_of(int fd, struct name *name);
 int new_tcp_like(int fd, const struct name *name, int flags);
-int become_tcp(int fd, const struct name *name);
+int become_tcp(int fd, const struct name *name, __u64 cookie);
 
 /* memory.c: destinations without NDP */
 bool remembered(const struct destination *d);

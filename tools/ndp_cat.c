@@ -520,13 +520,15 @@ static void parse(int argc, char **argv)
 	opt.port = argv[argc - 1];
 }
 
-/* Descriptors that a shell has closed (<&-) must not become the connection's. */
+/* Descriptors that a shell has closed (<&-) must not become the connection's.  Such an input is
+ * empty, and writing to such an output fails.
+ */
 static void open_standard(void)
 {
 	int fd;
 
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -47,6 +48,7 @@ static struct {
 	bool		verbose;
 	bool		no_input;
 	long		accept;		/* connections to accept; 0: no limit */
+	int		wait_ms;	/* for a silent peer; 0: the kernel's default */
 	__s64		at;		/* start time, CLOCK_MONOTONIC, ns; 0: now */
 	const char	*file;
 	const char	*source;
@@ -77,6 +79,7 @@ static void usage(FILE *to)
 	      "  -f, --file FILE    send FILE; with -l: receive into FILE\n"
 	      "  -d, --no-input     do not read standard input\n"
 	      "  -s, --source ADDR  send from this address\n"
+	      "  -w, --wait SEC     give up if the peer takes nothing for so long (ndp: 30)\n"
 	      "  -v, --verbose      with -l: report on standard error when it listens\n"
 	      "  -j, --json         print bytes, times and losses on standard error at the end\n"
 	      "      --at NS        start at this CLOCK_MONOTONIC time, in nanoseconds\n"
@@ -125,6 +128,9 @@ static int new_socket(int family)
 		errx(EXIT_FAILURE, "dctcp: %m");
 	if (opt.listen)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (opt.wait_ms &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &opt.wait_ms, sizeof(opt.wait_ms)))
+		errx(EXIT_FAILURE, "TCP_USER_TIMEOUT: %m");
 	return fd;
 }
 
@@ -448,6 +454,17 @@ static bool do_connect(void)
 	return serve(sock, file, start);
 }
 
+/* Return: milliseconds. */
+static int parse_seconds(const char *text)
+{
+	long long seconds = parse_number("time", text);
+
+	if (!seconds || seconds > INT_MAX / 1000)
+		errx(EXIT_USAGE, "time \"%s\" is not between 1 and %d seconds", text,
+		     INT_MAX / 1000);
+	return seconds * 1000;
+}
+
 static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -457,6 +474,7 @@ static void parse(int argc, char **argv)
 		{ "file", required_argument, NULL, 'f' },
 		{ "no-input", no_argument, NULL, 'd' },
 		{ "source", required_argument, NULL, 's' },
+		{ "wait", required_argument, NULL, 'w' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "at", required_argument, NULL, 'a' },
@@ -465,7 +483,7 @@ static void parse(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "46lk:p:f:ds:vjh", options,
+	while ((c = getopt_long(argc, argv, "46lk:p:f:ds:w:vjh", options,
 				NULL)) != -1) {
 		switch (c) {
 		case '4':
@@ -492,6 +510,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 's':
 			opt.source = optarg;
+			break;
+		case 'w':
+			opt.wait_ms = parse_seconds(optarg);
 			break;
 		case 'v':
 			opt.verbose = true;

@@ -8,7 +8,7 @@
 
 require_module ndp
 require_program tcpdump python3
-tap_plan 144
+tap_plan 149
 
 # refused NAME CODE PATTERN COMMAND...: says() of a command in H0
 refused() { says "$1" "$2" "$3" in_ns "$H0" "${@:4}"; }
@@ -273,7 +273,18 @@ is "ndp_cat without standard input" "$?" 0
 check "ndp_cat without standard input: receives all" cmp "$TMP/back" "$TMP/got.back"
 wait $server
 is "ndp_cat without standard input: sends nothing" "$(stat -c %s "$TMP/got.there")" 0
+in_ns "$H1" ndp_cat -v -l 5004 <"$TMP/back" >"$TMP/got.there" 2>"$TMP/err" &
+server=$!
+listens
+in_ns "$H0" ndp_cat 10.0.0.2 5004 </dev/null >&- 2>"$TMP/out"
+is "ndp_cat without standard output: fails" "$? $(grep -c "Bad file descriptor" "$TMP/out")" "1 1"
+wait $server
 refused "ndp_cat: nobody listens" 1 "Connection refused" ndp_cat 10.0.0.2 5009
 refused "ndp_cat: no such file" 1 "No such file" ndp_cat -f "$TMP/none" 10.0.0.2 5009
+# Without the option the peer has longer than a minute to answer.
+ip -n "$H0" neighbour add 10.0.0.77 lladdr 02:00:00:00:00:77 dev eth0 nud permanent
+refused "ndp_cat: a silent peer" 1 "timed out" \
+	timeout 60 ndp_cat -w 1 -f "$TMP/there" 10.0.0.77 5009
+refused "ndp_cat: no time" 2 "not between" ndp_cat -w 0 10.0.0.2 5009
 refused "ndp_cat: no such protocol" 2 "is not one of" ndp_cat -p sctp 10.0.0.2 5009
 refused "ndp_cat: no arguments" 2 "Usage" ndp_cat

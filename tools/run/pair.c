@@ -37,7 +37,7 @@ static struct pair {
  */
 static struct turn {
 	pthread_mutex_t	lock;
-	int		first;		/* which of the two is asked first */
+	atomic_uint	first;		/* its lowest bit: which of the two is asked first */
 } *turns;
 static atomic_uint pairs_used;		/* places up to here may be taken */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -330,35 +330,36 @@ bool signals_restart(void)
 	return true;
 }
 
-/* Serialise the processes and threads that have the listener: the one that has seen a
- * connection must get it, and must not sleep in accept4() of NDP alone.
- */
-static void turn_begin(struct turn *t)
-{
-	if (pthread_mutex_lock(&t->lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&t->lock);
-}
-
 /* Accept a connection that is ready.  Return: as accept4() of a nonblocking socket. */
 static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, socklen_t *len,
 			int flags)
 {
 	struct pollfd both[2] = { { fd, POLLIN, 0 }, { tcp, POLLIN, 0 } };
-	int sock = -1, err = EAGAIN, i;
-
-	turn_begin(t);
 	/* Alternate, so that neither starves the other. */
-	t->first = !t->first;
-	if (NEXT(poll)(both, 2, 0) < 0)
-		err = errno;
-	for (i = 0; i < 2 && sock < 0 && err == EAGAIN; i++) {
-		struct pollfd *at = &both[t->first ^ i];
+	unsigned int first = atomic_fetch_add(&t->first, 1) & 1;
+	int sock = -1, i;
 
-		if (!at->revents)
-			continue;
-		sock = NEXT(accept4)(at->fd, addr, len, flags);
-		err = errno;
-	}
+	if (NEXT(poll)(both, 2, 0) < 0)
+		return -1;
+	errno = EAGAIN;
+	for (i = 0; i < 2 && sock < 0 && errno == EAGAIN; i++)
+		if (both[first ^ i].revents)
+			sock = NEXT(accept4)(both[first ^ i].fd, addr, len, flags);
+	return sock;
+}
+
+/* The same for a blocking listener.  The processes and threads that have it take turns: the one
+ * that has seen a connection must get it, and must not sleep in accept4() of NDP alone.
+ */
+static int accept_in_turn(int fd, int tcp, struct turn *t, struct sockaddr *addr, socklen_t *len,
+			  int flags)
+{
+	int sock, err;
+
+	if (pthread_mutex_lock(&t->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&t->lock);
+	sock = accept_ready(fd, tcp, t, addr, len, flags);
+	err = errno;
 	pthread_mutex_unlock(&t->lock);
 	errno = err;
 	return sock;
@@ -377,17 +378,28 @@ static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, 
 int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flags)
 {
 	struct pollfd both[2] = { { fd, POLLIN, 0 }, { tcp, POLLIN, 0 } };
-	bool wait = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
-	int limit = wait ? patience_ms(fd) : 0, sock, n;
 	struct pair *p = find(fd);
+	int limit, sock, n;
+	struct turn *turn;
+	__u64 cookie;
 
 	if (!p)
 		return NEXT(accept4)(fd, addr, len, flags);
+	turn = &turns[p - pairs];
+	if (fcntl(fd, F_GETFL) & O_NONBLOCK)
+		return accept_ready(fd, tcp, turn, addr, len, flags);
+	limit = patience_ms(fd);
+	cookie = cookie_of(fd);
 	for (;;) {
-		sock = accept_ready(fd, tcp, &turns[p - pairs], addr, len, flags);
-		if (sock >= 0 || errno != EAGAIN || !wait)
+		sock = accept_in_turn(fd, tcp, turn, addr, len, flags);
+		if (sock >= 0 || errno != EAGAIN)
 			return sock;
 		n = NEXT(poll)(both, 2, limit);
+		/* Another thread has closed the listener; its number may be another's now. */
+		if (cookie_of(fd) != cookie) {
+			errno = EINVAL;
+			return -1;
+		}
 		if (n < 0 && (errno != EINTR || limit >= 0 || !signals_restart()))
 			return -1;
 		if (!n) {

@@ -140,16 +140,31 @@ static bool add(int fd, int tcp)
 	return true;
 }
 
-/* Forget a listener of this number that was closed unnoticed. */
-static void forget_stale(int fd)
+/* Forget the listener of this number: one that was closed unnoticed (@stale), or one that is open.
+ * Return: its TCP socket, to be closed without the lock, as a thread may be cancelled in close();
+ * or -1.  Context: the lock is held.
+ */
+static int forget(int fd, bool stale)
 {
 	struct pair *p = find(fd);
+	int tcp;
 
-	if (!p)
-		return;
-	if (cookie_of(p->tcp) == p->tcp_cookie)
-		NEXT(close)(p->tcp);
+	if (!p || stale == (cookie_of(fd) == p->ndp_cookie))
+		return -1;
+	tcp = cookie_of(p->tcp) == p->tcp_cookie ? p->tcp : -1;
 	atomic_store(&p->ndp, -1);
+	return tcp;
+}
+
+static void end_pair(int fd, bool stale)
+{
+	int tcp;
+
+	pthread_mutex_lock(&lock);
+	tcp = forget(fd, stale);
+	pthread_mutex_unlock(&lock);
+	if (tcp >= 0)
+		NEXT(close)(tcp);
 }
 
 /* Close TCP sockets of listeners that were closed unnoticed, whose ports they would keep. */
@@ -160,13 +175,11 @@ static void forget_all_stale(void)
 
 	if (owner != getpid())
 		return;
-	pthread_mutex_lock(&lock);
 	for (i = 0; i < atomic_load(&pairs_used); i++) {
 		fd = atomic_load(&pairs[i].ndp);
-		if (fd >= 0 && cookie_of(fd) != pairs[i].ndp_cookie)
-			forget_stale(fd);
+		if (fd >= 0)
+			end_pair(fd, true);
 	}
-	pthread_mutex_unlock(&lock);
 }
 
 /**
@@ -227,8 +240,8 @@ static void keep_twin(int fd, int tcp)
 {
 	bool added;
 
+	end_pair(fd, true);
 	pthread_mutex_lock(&lock);
-	forget_stale(fd);
 	added = add(fd, tcp);
 	pthread_mutex_unlock(&lock);
 	if (added) {
@@ -281,13 +294,8 @@ int pair_listen(int fd, int backlog)
 /* The program closes a descriptor. */
 void pair_end(int fd)
 {
-	struct pair *p = any_pair() ? find(fd) : NULL;
-
-	if (!p || owner != getpid() || cookie_of(fd) != p->ndp_cookie)
-		return;
-	pthread_mutex_lock(&lock);
-	forget_stale(fd);
-	pthread_mutex_unlock(&lock);
+	if (any_pair() && find(fd) && owner == getpid())
+		end_pair(fd, false);
 }
 
 /* The program closes all descriptors from @first to @last. */

@@ -227,8 +227,13 @@ static int bind_to_any(int fd, struct name *name)
 static int new_twin(int fd, const struct name *name, int backlog)
 {
 	/* Nonblocking: accept4() is tried even if a connection may not be waiting. */
-	int tcp = new_tcp_like(fd, name, SOCK_NONBLOCK);
+	int first = new_tcp_like(fd, name, SOCK_NONBLOCK), tcp = first;
 
+	/* Daemons that have closed the standard descriptors may write to them nevertheless. */
+	if (first >= 0 && first <= STDERR_FILENO) {
+		tcp = fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close_keeping_errno(first);
+	}
 	if (tcp >= 0 && NEXT(listen)(tcp, backlog)) {
 		close_keeping_errno(tcp);
 		return -1;

@@ -83,14 +83,19 @@ bool is_ndp(int fd)
 	return yes;
 }
 
-/* Is an NDP socket neither connected nor a listener? */
-bool is_unused(int fd)
+/* Return: an NDP socket's state, or -1 if it is none. */
+int state_of(int fd)
 {
 	struct ndp_info info;
 	socklen_t len = sizeof(info);
 
-	return !NEXT(getsockopt)(fd, SOL_NDP, NDP_INFO, &info, &len) &&
-	       info.state == NDP_ST_CLOSE;
+	return NEXT(getsockopt)(fd, SOL_NDP, NDP_INFO, &info, &len) ? -1 : info.state;
+}
+
+/* Is an NDP socket neither connected nor a listener? */
+bool is_unused(int fd)
+{
+	return state_of(fd) == NDP_ST_CLOSE;
 }
 
 /* Return: false for an address of another family than IPv4 and IPv6. */

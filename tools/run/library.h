@@ -49,6 +49,7 @@ const char *destination_text(const struct destination *d, char text[DESTINATION_
 void close_keeping_errno(int fd);
 int new_ndp(int domain, int type);
 bool is_ndp(int fd);
+int state_of(int fd);
 bool is_unused(int fd);
 bool destination_of(const struct sockaddr *addr, socklen_t len, struct destination *d);
 __u64 cookie_of(int fd);

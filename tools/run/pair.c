@@ -5,8 +5,8 @@
  * accept() takes connections from either; poll(), select() and epoll (calls.c) report both as
  * one.
  *
- * Copies by dup(), and programs that get the listener by exec() or over a socket, have NDP
- * alone.  Forked processes have both.
+ * Copies by dup(), and programs that get the listener by exec() or over a socket and do not call
+ * listen() themselves, have NDP alone.  Forked processes have both.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +17,8 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include <linux/ndp.h>
 
 #include "library.h"
 
@@ -266,16 +268,19 @@ static void keep_twin(int fd, int tcp)
  * does not listen either.  If TCP cannot listen for another reason (a low port, and privileges
  * dropped after bind()), NDP listens alone.
  *
+ * A listener that this process got from another one may have lost its TCP socket, with a process
+ * that has ended, and gets a new one; unless a process has the old one still.
+ *
  * Return: 0, or -1 with errno.
  */
 int pair_listen(int fd, int backlog)
 {
-	int tcp = pair_of(fd);
+	int tcp = pair_of(fd), state = state_of(fd);
 	struct name name;
 
 	if (tcp >= 0)
 		return NEXT(listen)(tcp, backlog) ?: NEXT(listen)(fd, backlog);
-	if (!is_unused(fd))
+	if (state != NDP_ST_CLOSE && state != NDP_ST_LISTEN)
 		return NEXT(listen)(fd, backlog);
 	forget_all_stale();
 	name_of(fd, &name);
@@ -283,7 +288,7 @@ int pair_listen(int fd, int backlog)
 		return -1;
 	tcp = new_twin(fd, &name, backlog);
 	if (tcp < 0 && errno == EADDRINUSE)
-		return -1;
+		return state == NDP_ST_LISTEN ? NEXT(listen)(fd, backlog) : -1;
 	if (tcp < 0)
 		warn_once("no listener of TCP beside NDP's (may this user have its port?)");
 	if (NEXT(listen)(fd, backlog)) {

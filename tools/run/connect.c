@@ -66,14 +66,20 @@ static __s64 now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
+/* Another thread may have closed the descriptor: its number may be another file's now. */
+static bool is_still_ours(const struct call *c)
+{
+	return cookie_of(c->fd) == c->cookie;
+}
+
 /*
  * Wait for a connect() in the background.
  * Return: 0 or an error; -ETIMEDOUT if unanswered; -EINTR after a signal, if @interruptible.
  */
-static int answer(int fd, int patience_ms, bool interruptible)
+static int answer(const struct call *c, bool interruptible)
 {
-	__s64 end = now_ms() + patience_ms, left;
-	struct pollfd wait = { fd, POLLOUT, 0 };
+	__s64 end = now_ms() + settings()->fallback_ms, left;
+	struct pollfd wait = { c->fd, POLLOUT, 0 };
 	socklen_t len = sizeof(int);
 	int err = 0, n;
 
@@ -83,7 +89,10 @@ static int answer(int fd, int patience_ms, bool interruptible)
 	} while (n < 0 && errno == EINTR && !(interruptible && !signals_restart()));
 	if (n == 0)
 		return -ETIMEDOUT;
-	if (n < 0 || NEXT(getsockopt)(fd, SOL_SOCKET, SO_ERROR, &err, &len))
+	/* Reading SO_ERROR clears it. */
+	if (!is_still_ours(c))
+		return -EBADF;
+	if (n < 0 || NEXT(getsockopt)(c->fd, SOL_SOCKET, SO_ERROR, &err, &len))
 		return -errno;
 	return -err;
 }
@@ -95,10 +104,8 @@ static int try_ndp(const struct call *c, int flags)
 
 	fcntl(c->fd, F_SETFL, flags | O_NONBLOCK);
 	if (NEXT(connect)(c->fd, c->addr, c->len))
-		err = errno == EINPROGRESS ? answer(c->fd, settings()->fallback_ms,
-						    !(flags & O_NONBLOCK)) : -errno;
-	/* Another thread may have closed the descriptor: its number may be another file's now. */
-	if (cookie_of(c->fd) != c->cookie)
+		err = errno == EINPROGRESS ? answer(c, !(flags & O_NONBLOCK)) : -errno;
+	if (!is_still_ours(c))
 		return -EBADF;
 	fcntl(c->fd, F_SETFL, flags);
 	return err;

@@ -155,6 +155,19 @@ static int with_fallback(const struct call *c)
 	return ret;
 }
 
+/* Programs connect to 0.0.0.0 or :: to reach this host, as the kernel allows. */
+static void name_loopback(struct destination *to)
+{
+	static const struct in6_addr any4 = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	if (IN6_IS_ADDR_UNSPECIFIED(&to->addr)) {
+		to->addr = in6addr_loopback;
+	} else if (IN6_ARE_ADDR_EQUAL(&to->addr, &any4)) {
+		to->addr.s6_addr[12] = 127;
+		to->addr.s6_addr[15] = 1;
+	}
+}
+
 /**
  * connect_ndp - connect() of an NDP socket
  * @fd:		socket
@@ -170,6 +183,7 @@ int connect_ndp(int fd, const struct sockaddr *addr, socklen_t len)
 	/* AF_UNSPEC, or a repeated connect(), which asks for the state */
 	if (!destination_of(addr, len, &c.to) || !is_unused(fd))
 		return NEXT(connect)(fd, addr, len);
+	name_loopback(&c.to);
 	name_of(fd, &c.name);
 	c.cookie = cookie_of(fd);
 	if (settings_except(settings(), &c.to)) {

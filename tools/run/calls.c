@@ -62,16 +62,17 @@ static bool port_comes_later(int fd)
 
 CALL int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
-	const struct name none = { .len = 0 };
 	char text[DESTINATION_TEXT];
 	struct destination own;
+	struct name name;
 
 	if (!(settings()->excepts || settings()->fallback_ms) || !is_ndp(fd) ||
 	    !destination_of(addr.__sockaddr__, len, &own))
 		return NEXT(bind)(fd, addr, len);
 	if (settings_except(settings(), &own)) {
 		say("own address %s: TCP, an exception", destination_text(&own, text));
-		if (become_tcp(fd, &none, cookie_of(fd)))
+		name_of(fd, &name);
+		if (become_tcp(fd, &name, cookie_of(fd)))
 			return -1;
 	} else if (!own.port && !port_comes_later(fd)) {
 		return pair_bind(fd, addr.__sockaddr__, len);

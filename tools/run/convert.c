@@ -137,9 +137,14 @@ __u64 cookie_of(int fd)
 
 void name_of(int fd, struct name *name)
 {
+	socklen_t len = sizeof(name->mss);
+
 	name->len = sizeof(name->addr);
 	if (getsockname(fd, (struct sockaddr *)&name->addr, &name->len))
 		name->len = 0;
+	if (NEXT(getsockopt)(fd, IPPROTO_TCP, TCP_MAXSEG, &name->mss, &len) ||
+	    name->mss == TCP_MSS_DEFAULT)
+		name->mss = 0;
 }
 
 static bool is_bound(const struct name *name)
@@ -170,7 +175,7 @@ static const struct option {
 	{ IPPROTO_IPV6, IPV6_UNICAST_HOPS }, { IPPROTO_IPV6, IPV6_FREEBIND },
 	{ IPPROTO_IPV6, IPV6_TRANSPARENT },
 	{ IPPROTO_TCP, TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK },
-	{ IPPROTO_TCP, TCP_QUICKACK }, { IPPROTO_TCP, TCP_MAXSEG },
+	{ IPPROTO_TCP, TCP_QUICKACK },
 	{ IPPROTO_TCP, TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL },
 	{ IPPROTO_TCP, TCP_KEEPCNT }, { IPPROTO_TCP, TCP_SYNCNT },
 	{ IPPROTO_TCP, TCP_USER_TIMEOUT }, { IPPROTO_TCP, TCP_LINGER2 },
@@ -241,7 +246,8 @@ static bool same_network(int a, int b)
 /**
  * new_tcp_like - make a TCP socket with the options of an NDP socket
  * @fd:		NDP socket
- * @name:	name of @fd before it was connected, which the new socket gets if @fd is bound
+ * @name:	name of @fd before it was connected, which the new socket gets if @fd is bound, and
+ *		its MSS
  * @flags:	flags for the socket type
  *
  * Return: the socket, or -1 with errno.
@@ -255,6 +261,8 @@ int new_tcp_like(int fd, const struct name *name, int flags)
 	tcp = NEXT(socket)(domain, SOCK_STREAM | SOCK_CLOEXEC | flags, IPPROTO_TCP);
 	if (tcp < 0)
 		return -1;
+	if (name->mss)
+		setsockopt(tcp, IPPROTO_TCP, TCP_MAXSEG, &name->mss, sizeof(name->mss));
 	/* The program may have changed its namespace since it made the NDP socket. */
 	if (!same_network(fd, tcp) || !copy_options(domain, fd, tcp) ||
 	    (is_bound(name) && NEXT(bind)(tcp, (const struct sockaddr *)&name->addr, name->len))) {

@@ -31,10 +31,13 @@ void *next_function(void **place, const char *name);
 
 #define NEXT(name)	((typeof(name) *)next_function(&next_functions.name, #name))
 
-/* Name of a socket, of IPv4 or IPv6 */
+/* Name of a socket, of IPv4 or IPv6, and the MSS that the program has set (0: none), which
+ * TCP_MAXSEG tells only before the socket is connected
+ */
 struct name {
 	struct sockaddr_storage	addr;
 	socklen_t		len;
+	int			mss;
 };
 
 #define DESTINATION_TEXT	(INET6_ADDRSTRLEN + 8)

@@ -10,6 +10,8 @@
 #	 ndp_run.py replaced PORT | crowd FIRST LAST FREE... | crowded | unnoticed PORT
 #	 ndp_run.py paused PORT | many FIRST LAST | ring | elsewhere NS NS ADDRESS PORT
 #	 ndp_run.py overtaken ADDRESS PORT | any_port ADDRESS PORT | narrow ADDRESS PORT
+#	 ndp_run.py mss ADDRESS PORT | waits PORT | relisten PORT | listen_on FD PORT
+#	 ndp_run.py bare PORT FILE
 
 import asyncio
 import ctypes
@@ -23,6 +25,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -332,6 +335,62 @@ def paused(port):
         print(listeners(int(port)), end=" ")
 
 
+def waits(port):
+    """Another thread closes the listener while accept() waits, and listens again with its numbers."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for _ in range(5):
+        sock = quiet_listener(int(port))
+        errors = []
+        thread = threading.Thread(target=lambda fd=sock.fileno(), said=errors: said.append(
+            libc.accept(fd, None, None) < 0 and errno.errorcode[ctypes.get_errno()]))
+        thread.start()
+        time.sleep(0.2)
+        fd = sock.detach()
+        libc.shutdown(fd, socket.SHUT_RD)
+        os.close(fd)
+        sock = quiet_listener(int(port))
+        assert sock.fileno() == fd, "another number"
+        client = socket.create_connection(("127.0.0.1", int(port)))
+        thread.join(10)
+        print(*errors or ["waits"], end=" ")
+        sock.accept()[0].close()
+        client.close()
+        sock.close()
+
+
+def listen_on(fd, port):
+    """Listen on a socket that was got from the parent, until it says so."""
+    sock = socket.socket(fileno=int(fd))
+    sock.listen()
+    print(listeners(int(port)), flush=True)
+    sys.stdin.read()
+
+
+def relisten(port):
+    """Children that listen on a socket of their parent: one, another after its end, and a third beside that."""
+    sock = bound("", int(port))
+    children = []
+    for ends in True, False, False:
+        child = subprocess.Popen([sys.executable, "-SE", sys.argv[0], "listen_on", str(sock.fileno()), port],
+                                 pass_fds=[sock.fileno()], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        print(child.stdout.readline().decode().strip(), end=" ")
+        children.append(child)
+        if ends:
+            child.communicate()
+    for child in children[1:]:
+        child.communicate()
+
+
+def bare(port, file):
+    """A program without standard descriptors gets none by listening."""
+    with open(file, "w", encoding="ascii") as out:
+        for fd in range(3):
+            os.close(fd)
+        sock = quiet_listener(int(port))
+        others = [fd for fd in (1, 2) if os.path.exists("/proc/self/fd/%d" % fd)]
+        print(sock.fileno(), listeners(int(port)), others, file=out)
+
+
 def many(first, last):
     """How many of so many listeners have TCP as well?"""
     socks = [quiet_listener(port) for port in range(int(first), int(last) + 1)]
@@ -382,6 +441,18 @@ def result_of(sock, address, port):
         return kind(sock)
     except OSError as error:
         return errno.errorcode[error.errno]
+
+
+def mss(address, port):
+    """The MSS of a connection for which the program has set none, and of one for which it has."""
+    for least in 0, 1000:
+        sock = socket.socket()
+        if least:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, least)
+        sock.connect((address, int(port)))
+        print(kind(sock), sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG), end=" ")
+        sock.shutdown(socket.SHUT_WR)
+        sock.recv(100)
 
 
 def any_port(address, port):
@@ -518,5 +589,6 @@ def options(address, port):
 COMMANDS = {"serve": serve, "ask": ask, "sockets": sockets, "options": options, "half": half,
             "dropped": dropped, "replaced": replaced, "crowd": crowd, "crowded": crowded,
             "unnoticed": unnoticed, "paused": paused, "many": many, "ring": ring, "elsewhere": elsewhere,
-            "overtaken": overtaken, "any_port": any_port, "narrow": narrow}
+            "overtaken": overtaken, "any_port": any_port, "narrow": narrow, "mss": mss, "waits": waits,
+            "listen_on": listen_on, "relisten": relisten, "bare": bare}
 COMMANDS[sys.argv[1]](*sys.argv[2:])

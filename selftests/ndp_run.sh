@@ -9,7 +9,7 @@
 
 require_module netwire
 require_program python3 ndp_run tc
-tap_plan 137
+tap_plan 143
 
 export PYTHONDONTWRITEBYTECODE=1
 python=("$(command -v python3)" -SE "$(cd "$(dirname "$0")" && pwd)/ndp_run.py")
@@ -217,6 +217,10 @@ carried "an epoll that had the socket before" "$(ask --fallback -v -- epoll 10.0
 carried "what was set holds" \
 	"$(in_ns "$H0" ndp_run --fallback "${python[@]}" options 10.0.0.2 $PORT)" \
 	"TCP 1 3 100000 1 77 33 1 5 4321 0 True"
+server tcp -- accept 4
+carried "the MSS is TCP's own, or as set" \
+	"$(in_ns "$H0" ndp_run --fallback "${python[@]}" mss 10.0.0.2 $PORT)" \
+	"$(in_ns "$H0" "${python[@]}" mss 10.0.0.2 $PORT)"
 server tcp -- accept 2
 carried "a full /dev/shm is no matter" "$(in_ns "$H0" unshare -m bash -c '
 	mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero >/dev/shm/full &&
@@ -281,12 +285,23 @@ is "it ends with what is put over it" \
 in_h1() { in_ns "$H1" ndp_run --fallback "${python[@]}" "$@" 2>&1; }
 is "one that was closed unnoticed leaves its port" "$(in_h1 unnoticed 82)" "1 1 "
 is "it stops to listen, and listens again" "$(in_h1 paused 83)" "0 1 0 1 "
+is "who waits for it while it is closed does not get the next one's connection" \
+	"$(in_h1 waits 84)" "EINVAL EINVAL EINVAL EINVAL EINVAL "
+is "children that listen in turn accept both" "$(in_h1 relisten 85)" "1 1 1 "
+in_h1 bare 86 "$TMP/bare"
+is "it takes no standard descriptor" "$(cat "$TMP/bare")" "0 1 []"
 is "there may be many" "$(in_h1 many 9000 9199)" "200 200"
 is "no io_uring watches them" "$(in_h1 ring)" "-1 EPERM"
 # Exceptions: no socket of TCP in the wrong namespace, none without its options, and a port that
 # is free in TCP as well
 is "a socket of another namespace" "$(ndp_run -e 5000 "${python[@]}" elsewhere "$H0" "$H1" \
 	10.0.0.2 5000 2>&1)" ENETUNREACH
+server tcp -- accept 2 ::
+for to in 0.0.0.0 ::; do
+	is "an exception for this host, which is called $to" "$(in_ns "$H1" timeout 60 \
+		ndp_run -c /dev/null -e 127.0.0.0/8,::1 "${python[@]}" ask connect $to $PORT \
+		2>&1)" "TCP TCP"
+done
 server tcp -- accept 2
 is "too few descriptors" \
 	"$(in_ns "$H0" ndp_run -e $PORT "${python[@]}" narrow 10.0.0.2 $PORT 2>&1)" \

@@ -512,19 +512,29 @@ static bool begin_waiting(struct waiter *w)
 	return false;
 }
 
+/* End a connection, or wait until it has ended, as nobody answers. */
+static bool end_of_connection(int s, bool answered)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct pollfd ended = { .fd = s };
+
+	if (answered)
+		return !connect(s, &none, sizeof(none));
+	return poll(&ended, 1, patience(30) * 1000) == 1;
+}
+
 /*
  * The waiter does not run before the socket is connected to the next peer and has sent @id there:
  * by then the first connection's error is cleared.
  */
-static bool move_to_next_peer(int s, int id)
+static bool move_to_next_peer(int s, int id, bool answered)
 {
 	struct sched_param first = { .sched_priority = 1 }, as_ever = { 0 };
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	bool ok;
 
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		return false;
-	ok = !connect(s, &none, sizeof(none));
+	ok = end_of_connection(s, answered);
 	/* Read the error here, so that connect() need not clear it. */
 	get_int(s, SOL_SOCKET, SO_ERROR);
 	ok = ok && !connect_to(s, port) && send(s, &id, sizeof(id), MSG_NOSIGNAL) == sizeof(id);
@@ -533,7 +543,8 @@ static bool move_to_next_peer(int s, int id)
 }
 
 /* Move a waiter's socket to a next peer, the listener *@next.  Return: the accepted socket. */
-static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, int *next)
+static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, int *next,
+			 bool answered)
 {
 	int id = 0, end;
 
@@ -541,7 +552,7 @@ static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, in
 	port++;
 	*next = listening(4);
 	ASSERT_GE(*next, 0);
-	ASSERT_TRUE(move_to_next_peer(w->fd, 2));
+	ASSERT_TRUE(move_to_next_peer(w->fd, 2, answered));
 	end = let_in(*next, &id);
 	ASSERT_GE(end, 0);
 	EXPECT_EQ(id, 2);
@@ -558,7 +569,7 @@ TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
 	ASSERT_GT(fill_up(s), 0);
-	a[1] = wait_and_move(_metadata, &w, &next);
+	a[1] = wait_and_move(_metadata, &w, &next, true);
 	/* The shutdown ends a writer that has wrongly gone on. */
 	shutdown(s, SHUT_WR);
 	pthread_join(w.thread, NULL);
@@ -580,7 +591,7 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
-	a[1] = wait_and_move(_metadata, &w, &next);
+	a[1] = wait_and_move(_metadata, &w, &next, true);
 	EXPECT_EQ(send(a[1], "second", 6, MSG_NOSIGNAL), 6);
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(w.n, -1);
@@ -593,6 +604,54 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 	close(a[0]);
 	close(a[1]);
 	close(l);
+	close(next);
+}
+
+/* Return: a socket whose connection nobody answers, so that it ends after five seconds. */
+static int to_a_silent_peer(void)
+{
+	int s = a_socket(SOCK_STREAM);
+
+	set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, 5000);
+	return connect_nowhere(s) ? -1 : s;
+}
+
+TEST_F_TIMEOUT(life, writer_does_not_follow_from_a_silent_peer, 400)
+{
+	int s = to_a_silent_peer(), next, a;
+	struct waiter w = { .fd = s, .writes = true };
+	char data[4096];
+
+	ASSERT_GE(s, 0);
+	ASSERT_GT(fill_up(s), 0);
+	a = wait_and_move(_metadata, &w, &next, false);
+	shutdown(s, SHUT_WR);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(w.n, -1);
+	EXPECT_EQ(w.error, EPIPE);
+	EXPECT_EQ(recv(a, data, sizeof(data), 0), 0);
+	close(s);
+	close(a);
+	close(next);
+}
+
+TEST_F_TIMEOUT(life, reader_does_not_follow_from_a_silent_peer, 400)
+{
+	int s = to_a_silent_peer(), next, a;
+	struct waiter w = { .fd = s };
+	char data[16] = "";
+
+	ASSERT_GE(s, 0);
+	a = wait_and_move(_metadata, &w, &next, false);
+	EXPECT_EQ(send(a, "second", 6, MSG_NOSIGNAL), 6);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(w.n, -1);
+	EXPECT_EQ(w.error, EPIPE);
+	EXPECT_TRUE(until(s, POLLIN));
+	EXPECT_EQ(recv(s, data, sizeof(data), MSG_DONTWAIT), 6);
+	EXPECT_STREQ(data, "second");
+	close(s);
+	close(a);
 	close(next);
 }
 

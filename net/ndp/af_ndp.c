@@ -113,7 +113,6 @@ static void ndp_disconnect(struct socket *sock)
 		ndp_conn_renew(sk);
 	}
 	ndp_forget_names(sk);
-	np->disconnects++;
 	sock->state = SS_UNCONNECTED;
 	sk_error_report(sk);
 }

@@ -186,7 +186,7 @@ static int ndp_connect_start(struct sock *sk, const struct sockaddr *addr,
  * @sk:		socket
  *
  * The ended connection has left the table; lookups that found it before finish within the
- * grace period.
+ * grace period.  Callers that wait for the ended connection do not go on with the next one.
  *
  * Context: lock_sock held.
  */
@@ -196,6 +196,7 @@ void ndp_conn_renew(struct sock *sk)
 
 	if (!np->peer)
 		return;
+	np->renewals++;
 	synchronize_rcu();
 	spin_lock_bh(&np->lock);
 	ndp_conn_purge(np);
@@ -215,17 +216,21 @@ static int ndp_connect_wait(struct socket *sock, int flags, int unanswered)
 {
 	struct sock *sk = sock->sk;
 	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	u32 renewals = ndp_sk(sk)->renewals;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (sk->sk_state == TCP_SYN_SENT && timeo &&
-	       !signal_pending(current)) {
+	while (sk->sk_state == TCP_SYN_SENT && renewals == ndp_sk(sk)->renewals &&
+	       timeo && !signal_pending(current)) {
 		release_sock(sk);
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 		lock_sock(sk);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
+	/* Another thread has ended this connection, and may have begun the next one. */
+	if (renewals != ndp_sk(sk)->renewals)
+		return -EPIPE;
 	if (sk->sk_state == TCP_SYN_SENT) {
 		if (timeo && signal_pending(current))
 			return sock_intr_errno(timeo);

@@ -81,8 +81,8 @@ struct ndp_sock {
 	struct ndp_answered	*answers_many;
 	/** @accepts: listener: a bit for each transport that it accepts, 0: all */
 	u32			accepts;
-	/** @disconnects: times that connect() to AF_UNSPEC ended a connection; under lock_sock() */
-	u32			disconnects;
+	/** @renewals: connections that have made way for another one; under lock_sock() */
+	u32			renewals;
 	/** @iw_opt: NDP_IW */
 	u32			iw_opt;
 	/** @tcp_option: values of SOL_TCP, see tcp_option.c */

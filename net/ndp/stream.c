@@ -223,15 +223,15 @@ static bool ndp_send_ended(const struct sock *sk)
 }
 
 /*
- * Wait for memory, SOCK_NOSPACE set.  If the socket was disconnected meanwhile, it may be
+ * Wait for memory, SOCK_NOSPACE set.  If the connection ended meanwhile, the socket may be
  * connected to another peer, for which the data is not meant.
  */
 static int ndp_send_sleep(struct sock *sk, long *timeo)
 {
-	u32 disconnects = ndp_sk(sk)->disconnects;
+	u32 renewals = ndp_sk(sk)->renewals;
 	int err = sk_stream_wait_memory(sk, timeo);
 
-	return disconnects == ndp_sk(sk)->disconnects ? err : -EPIPE;
+	return renewals == ndp_sk(sk)->renewals ? err : -EPIPE;
 }
 
 /**
@@ -563,12 +563,12 @@ static bool ndp_rx_changed(const struct sock *sk, const struct sk_buff *tail)
  * no longer be missed.
  *
  * Context: lock_sock held, released while waiting.
- * Return: 0, -EPIPE if the socket was disconnected meanwhile: later data is of another peer.
+ * Return: 0, -EPIPE if the connection has ended and made way: later data is of another peer.
  */
 int ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	u32 disconnects = ndp_sk(sk)->disconnects;
+	u32 renewals = ndp_sk(sk)->renewals;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
@@ -579,7 +579,7 @@ int ndp_rx_wait(struct sock *sk, long *timeo, const struct sk_buff *tail)
 	}
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
-	return disconnects == ndp_sk(sk)->disconnects ? 0 : -EPIPE;
+	return renewals == ndp_sk(sk)->renewals ? 0 : -EPIPE;
 }
 
 /* Send the opening now for a caller that waits for the peer to speak.  Context: process. */

@@ -215,6 +215,42 @@ TEST_F_TIMEOUT(bounds, memory_of_orphans, 400)
 	EXPECT_TRUE(set_sysctl(NEAR, "mem_max_kb", 0));
 }
 
+/* Memory */
+
+#define FAULTS	20
+
+static int message_socket(int end)
+{
+	return setns(world->ns[end], CLONE_NEWNET) ? -1 : a_socket(SOCK_SEQPACKET);
+}
+
+/* Writers whose data cannot be read queue nothing, and must not keep what was reserved for it. */
+TEST_F_TIMEOUT(bounds, faults_reserve_nothing, 400)
+{
+	unsigned long long before = stat_of(NEAR, "MemPages"), pages;
+	int s[FAULTS], i, l, size = 0;
+
+	l = message_socket(FAR);
+	ASSERT_LE(0, l);
+	ASSERT_EQ(0, bind_to(l, FAR, port));
+	ASSERT_EQ(0, listen(l, FAULTS));
+	for (i = 0; i < FAULTS; i++) {
+		s[i] = message_socket(NEAR);
+		ASSERT_LE(0, s[i]);
+		ASSERT_EQ(0, connect_to(s[i], port));
+		size = get_int(s[i], SOL_SOCKET, SO_SNDBUF) / 2;
+		EXPECT_EQ(-1, send(s[i], (void *)16, size, MSG_NOSIGNAL));
+		EXPECT_EQ(EFAULT, errno);
+	}
+	pages = stat_of(NEAR, "MemPages");
+	printf("# %d sockets, %d bytes each: %llu pages, then %llu\n", FAULTS, size, before, pages);
+	/* Each processor keeps up to a megabyte of the account to itself. */
+	EXPECT_GT(before + 256 * sysconf(_SC_NPROCESSORS_ONLN) + FAULTS, pages);
+	for (i = 0; i < FAULTS; i++)
+		close(s[i]);
+	close(l);
+}
+
 /* Tombstones */
 
 /* A peer that resets has nothing left to send: its tombstone lasts 2 s, not 32. */

@@ -44,6 +44,8 @@ static inline u32 ndp_send_truesize(const struct ndp_sock *np, size_t len)
 	return len + DIV_ROUND_UP(len, np->mss) * SKB_TRUESIZE(NDP_HEADROOM);
 }
 
+bool ndp_send_reserve(struct ndp_sock *np, u32 size);
+void ndp_send_unreserve(struct ndp_sock *np);
 int ndp_send_wait(struct sock *sk, u32 size, long *timeo);
 void ndp_send_abort_late(struct ndp_sock *np);
 bool ndp_rx_at_end(const struct sock *sk);

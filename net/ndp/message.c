@@ -114,7 +114,7 @@ static int ndp_msg_room(struct ndp_sock *np, size_t len)
 	if ((u64)READ_ONCE(sk->sk_wmem_queued) + size >
 	    2ULL * ndp_send_truesize(np, READ_ONCE(sk->sk_sndbuf)))
 		return -EMSGSIZE;
-	return sk_wmem_schedule(sk, size) ? 0 : -ENOBUFS;
+	return ndp_send_reserve(np, size) ? 0 : -ENOBUFS;
 }
 
 static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
@@ -141,6 +141,8 @@ static int ndp_msg_send(struct ndp_sock *np, struct msghdr *msg, size_t len,
 	spin_lock_bh(&np->lock);
 	ndp_msg_queue(np, &list, !err && sync, ends);
 	spin_unlock_bh(&np->lock);
+	if (err)
+		ndp_send_unreserve(np);
 	ndp_send_abort_late(np);
 	return err ?: len;
 }

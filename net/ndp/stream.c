@@ -199,17 +199,42 @@ static bool ndp_must_wait(const struct sock *sk)
 	return ndp_mem_full(sk) && READ_ONCE(sk->sk_wmem_queued);
 }
 
+/**
+ * ndp_send_reserve - reserve memory for data to be sent
+ * @np:		socket
+ * @size:	truesize
+ *
+ * Context: process; softirqs change sk_forward_alloc under np->lock.
+ * Return: false if the limits of the socket's memory do not allow it.
+ */
+bool ndp_send_reserve(struct ndp_sock *np, u32 size)
+{
+	bool ok;
+
+	spin_lock_bh(&np->lock);
+	ok = sk_wmem_schedule(ndp_to_sk(np), size);
+	spin_unlock_bh(&np->lock);
+	return ok;
+}
+
+/**
+ * ndp_send_unreserve - give reserved memory back, of which data that was not copied has no need
+ * @np:		socket
+ *
+ * Context: process.
+ */
+void ndp_send_unreserve(struct ndp_sock *np)
+{
+	spin_lock_bh(&np->lock);
+	sk_mem_reclaim(ndp_to_sk(np));
+	spin_unlock_bh(&np->lock);
+}
+
 static bool ndp_send_room(struct ndp_sock *np, u32 size)
 {
 	struct sock *sk = ndp_to_sk(np);
-	bool ok;
 
-	if (!sk_stream_memory_free(sk) || ndp_must_wait(sk))
-		return false;
-	spin_lock_bh(&np->lock);
-	ok = sk_wmem_schedule(sk, size);
-	spin_unlock_bh(&np->lock);
-	return ok;
+	return sk_stream_memory_free(sk) && !ndp_must_wait(sk) && ndp_send_reserve(np, size);
 }
 
 /* Is sending over: by an error, a shutdown or the end of the connection? */
@@ -294,13 +319,11 @@ static int ndp_send_segments(struct ndp_sock *np, struct msghdr *msg, u32 len)
 		__skb_unlink(skb, &filled);
 		consume_skb(skb);
 	}
-	if (skb_queue_empty(&filled))
-		return err;
 	copied = left - msg_data_left(msg);
+	if (!skb_queue_empty(&filled))
+		ndp_queue_tail(np, &filled, !err && (corked || msg_data_left(msg)), !err && corked);
 	if (err)
-		ndp_queue_tail(np, &filled, false, false);
-	else
-		ndp_queue_tail(np, &filled, corked || msg_data_left(msg), corked);
+		ndp_send_unreserve(np);
 	return copied ?: err;
 }
 

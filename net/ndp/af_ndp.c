@@ -152,6 +152,7 @@ static int ndp_listen(struct socket *sock, int backlog)
 		goto out;
 	}
 	ndp_conn_renew(sk);
+	ndp_listen_renew(sk);
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		goto out;

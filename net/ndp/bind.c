@@ -306,6 +306,22 @@ int ndp_listen_add(struct sock *sk)
 }
 
 /**
+ * ndp_listen_renew - let a socket that has listened listen again
+ * @sk:		socket
+ *
+ * An opening that is looked up may stand on the socket in its old list: in another list it would
+ * go on there, and miss the listeners behind.
+ *
+ * Context: lock_sock held; sleeps.
+ */
+void ndp_listen_renew(struct sock *sk)
+{
+	if (ndp_sk(sk)->has_listened)
+		synchronize_rcu();
+	ndp_sk(sk)->has_listened = false;
+}
+
+/**
  * ndp_listen_del - undo ndp_listen_add()
  * @sk:		socket
  *
@@ -318,6 +334,7 @@ void ndp_listen_del(struct sock *sk)
 
 	spin_lock_bh(&nn->bind_lock);
 	hlist_del_init_rcu(&ndp_sk(sk)->listen_node);
+	ndp_sk(sk)->has_listened = true;
 	if (rcu_access_pointer(sk->sk_reuseport_cb))
 		reuseport_detach_sock(sk);
 	spin_unlock_bh(&nn->bind_lock);

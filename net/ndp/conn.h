@@ -321,6 +321,7 @@ int ndp_bind_port(struct sock *sk, unsigned short port);
 int ndp_autobind(struct sock *sk);
 void ndp_unbind(struct sock *sk);
 int ndp_listen_add(struct sock *sk);
+void ndp_listen_renew(struct sock *sk);
 void ndp_listen_del(struct sock *sk);
 struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb);
 

@@ -83,6 +83,8 @@ struct ndp_sock {
 	u32			accepts;
 	/** @renewals: connections that have made way for another one; under lock_sock() */
 	u32			renewals;
+	/** @has_listened: openings may still see @listen_node in its list; under lock_sock() */
+	bool			has_listened;
 	/** @iw_opt: NDP_IW */
 	u32			iw_opt;
 	/** @tcp_option: values of SOL_TCP, see tcp_option.c */

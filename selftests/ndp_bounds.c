@@ -109,6 +109,30 @@ TEST_F_TIMEOUT(bounds, ports_to_the_last, 400)
 	EXPECT_TRUE(set_port_range(20000));
 }
 
+/* A port that the operator has reserved is given to nobody who has not named it. */
+TEST_F_TIMEOUT(bounds, reserved_ports, 400)
+{
+	int i, s, other;
+
+	ASSERT_TRUE(set_port_range(2));
+	ASSERT_TRUE(write_number("/proc/sys/net/ipv4/ip_local_reserved_ports", FIRST_PORT));
+	for (i = 0; i < 20; i++) {
+		s = i % 2 ? with_some_port() : bound_to_any();
+		ASSERT_LE(0, s);
+		EXPECT_EQ(FIRST_PORT + 1, port_of(s));
+		close(s);
+	}
+	other = bound_to_any();
+	EXPECT_EQ(-1, bound_to_any());
+	EXPECT_EQ(EADDRINUSE, errno);
+	s = new_socket(NEAR, 0);
+	EXPECT_EQ(0, bind_to(s, NEAR, FIRST_PORT));
+	close(s);
+	close(other);
+	EXPECT_TRUE(write_text("/proc/sys/net/ipv4/ip_local_reserved_ports", "\n"));
+	EXPECT_TRUE(set_port_range(20000));
+}
+
 /*
  * When all of many ports are taken, a few are tried, and then one is shared.  The tries are
  * counted, as the time that they take depends on the machine.

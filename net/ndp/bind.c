@@ -162,15 +162,17 @@ static bool ndp_bind_try(struct sock *sk, u16 port, bool share, bool autobound)
 static bool ndp_bind_search(struct sock *sk, u32 probes, bool share,
 			    bool autobound)
 {
+	struct net *net = sock_net(sk);
 	int low, high;
 	u32 n, at;
 
-	inet_get_local_port_range(sock_net(sk), &low, &high);
+	inet_get_local_port_range(net, &low, &high);
 	n = high - low + 1;
 	at = get_random_u32_below(n);
 	for (probes = min(probes, n); probes; probes--) {
-		NDP_INC(sock_net(sk), PORTS_TRIED);
-		if (ndp_bind_try(sk, low + at, share, autobound))
+		NDP_INC(net, PORTS_TRIED);
+		if (!inet_is_local_reserved_port(net, low + at) &&
+		    ndp_bind_try(sk, low + at, share, autobound))
 			return true;
 		at = (at + NDP_BIND_STEP) % n;
 		cond_resched();

@@ -371,12 +371,16 @@ static int ndp_listen_score(const struct sock *sk, const struct sk_buff *skb,
 	return score;
 }
 
-/* All packets of a first window must choose the same listener of a group. */
-static u32 ndp_listen_hash(const struct in6_addr *from, const struct ndphdr *nh)
+/*
+ * All packets of a first window must choose the same listener of a group.  Initiators choose
+ * their connection ids, but not the seed, so they cannot flood one listener of the group.
+ */
+static u32 ndp_listen_hash(const struct ndp_net *nn, const struct in6_addr *from,
+			   const struct ndphdr *nh)
 {
 	return jhash_3words(upper_32_bits((__force u64)nh->conn_id),
 			    lower_32_bits((__force u64)nh->conn_id),
-			    ipv6_addr_hash(from), 0);
+			    ipv6_addr_hash(from), nn->listen_seed);
 }
 
 /*
@@ -424,7 +428,7 @@ struct sock *ndp_listen_lookup(struct net *net, struct sk_buff *skb)
 	any = ndp_listen_best(nn, skb, &in6addr_any, &to, &most);
 	best = any ?: best;
 	if (best && best->sk_reuseport) {
-		one = reuseport_select_sock(best, ndp_listen_hash(&from, ndp_hdr(skb)), skb,
+		one = reuseport_select_sock(best, ndp_listen_hash(nn, &from, ndp_hdr(skb)), skb,
 					    sizeof(struct udphdr) +
 					    sizeof(struct ndphdr));
 		best = IS_ERR_OR_NULL(one) ? best : one;

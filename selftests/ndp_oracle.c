@@ -1250,20 +1250,37 @@ CASE(inherited_by_child)
 	CALL(recv(server, &byte, 1, 0));
 }
 
-CASE(sigio)
+/* Let the server's events be reported by SIGIO, which is blocked: @set. */
+static void by_signal(sigset_t *set)
 {
 	struct sigaction act = { .sa_handler = nothing };
-	sigset_t set;
-	struct timespec t = { 5, 0 };
 
 	pair();
-	sigemptyset(&set);
-	sigaddset(&set, SIGIO);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigemptyset(set);
+	sigaddset(set, SIGIO);
+	sigprocmask(SIG_BLOCK, set, NULL);
 	sigaction(SIGIO, &act, NULL);
 	CALL(fcntl(server, F_SETOWN, getpid()));
 	CALL(fcntl(server, F_SETFL, O_ASYNC));
+}
+
+CASE(sigio)
+{
+	struct timespec t = { 5, 0 };
+	sigset_t set;
+
+	by_signal(&set);
 	send(client, "x", 1, 0);
+	note("SIGIO %d", sigtimedwait(&set, NULL, &t) == SIGIO);
+}
+
+CASE(sigio_of_the_end)
+{
+	struct timespec t = { 5, 0 };
+	sigset_t set;
+
+	by_signal(&set);
+	shutdown(client, SHUT_WR);
 	note("SIGIO %d", sigtimedwait(&set, NULL, &t) == SIGIO);
 }
 

@@ -214,6 +214,7 @@ void ndp_conn_established(struct ndp_sock *np)
 	np->syn_at = 0;
 	ndp_tx_all_lost(np, &np->flight, true);
 	sk->sk_state_change(sk);
+	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
 /**

@@ -136,10 +136,14 @@ void ndp_conn_purge_read(struct ndp_sock *np)
 /* A FIN ends the stream: packets with a PSN beyond it are discarded. */
 static void ndp_rcv_end(struct ndp_sock *np)
 {
+	struct sock *sk = ndp_to_sk(np);
+
 	ndp_conn_purge_ooo(np);
 	np->rcv_max = np->rcv_nxt - 1;
 	np->rcv_last = true;
-	ndp_to_sk(np)->sk_state_change(ndp_to_sk(np));
+	sk->sk_state_change(sk);
+	/* As TCP does: SIGIO, without POLL_HUP if this end can still send. */
+	sk_wake_async(sk, SOCK_WAKE_WAITD, sk->sk_shutdown & SEND_SHUTDOWN ? POLL_HUP : POLL_IN);
 }
 
 /**

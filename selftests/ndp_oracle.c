@@ -988,6 +988,22 @@ CASE(low_water)
 	CALL(set_int(server, SOL_SOCKET, SO_SNDLOWAT, 4));
 }
 
+/* A lower mark makes enough of what is queued already. */
+CASE(low_water_falls)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int e = epoll_create1(0);
+
+	pair();
+	set_int(server, SOL_SOCKET, SO_RCVLOWAT, 4);
+	CALL(epoll_ctl(e, EPOLL_CTL_ADD, server, &ev));
+	send(client, "abc", 3, 0);
+	note("events %d", epoll_wait(e, &ev, 1, A_WHILE));
+	CALL(set_int(server, SOL_SOCKET, SO_RCVLOWAT, 3));
+	note("events %d", epoll_wait(e, &ev, 1, SOON));
+	close(e);
+}
+
 /* Shutdown, close and reset */
 
 CASE(half_close)

@@ -402,6 +402,15 @@ static int ndp_release(struct socket *sock)
 	return 0;
 }
 
+/* SO_RCVLOWAT: what is queued may be enough for a reader that waits. */
+static int ndp_set_rcvlowat(struct sock *sk, int val)
+{
+	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
+	if (ndp_readable(ndp_sk(sk)))
+		sk->sk_data_ready(sk);
+	return 0;
+}
+
 /* Stream and message sockets differ in sendmsg and recvmsg only. */
 #define NDP_OPS(send, receive)						\
 {									\
@@ -420,6 +429,7 @@ static int ndp_release(struct socket *sock)
 	.shutdown = ndp_shutdown,					\
 	.setsockopt = ndp_setsockopt,					\
 	.getsockopt = ndp_getsockopt,					\
+	.set_rcvlowat = ndp_set_rcvlowat,				\
 	.sendmsg = send,						\
 	.recvmsg = receive,						\
 	.mmap = sock_no_mmap,						\

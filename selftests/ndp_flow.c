@@ -446,6 +446,54 @@ TEST_F_TIMEOUT(flow, opening_refused_for_ever, LONG)
 	close_hard(self->t.s);
 }
 
+static bool probed;
+
+static void lose_data_of_the_acceptor(struct packet *p)
+{
+	if (p->from == FAR && ndp_type(p) == PROBE)
+		probed = true;
+	if (p->from == FAR && ndp_type(p) == DATA)
+		spoilt++;
+	else
+		carry_on(p);
+}
+
+static bool is_probed(int s)
+{
+	return probed;
+}
+
+/*
+ * The acceptor's whole first window is lost, but not its PROBE: the initiator knows no PSN of the
+ * acceptor's yet, and 0 is one of those in flight.
+ */
+TEST_F_TIMEOUT(flow, probe_before_the_first_packet, LONG)
+{
+	struct stream back = { 0 };
+	int id;
+
+	close(self->t.s);
+	close(self->t.a);
+	forward_packets_for(100);
+	ASSERT_TRUE(set_start(-4));
+	self->t.s = connect_and_send(4714);
+	ASSERT_TRUE(forward_until(is_readable, self->l, 10));
+	settle();
+	self->t.a = let_in(self->l, &id);
+	ASSERT_LE(0, self->t.a);
+	EXPECT_TRUE(set_start(0));
+	back.s = self->t.a;
+	back.a = self->t.s;
+	probed = false;
+	meddle = lose_data_of_the_acceptor;
+	write_some(back.s, &back.written, 200000);
+	EXPECT_TRUE(forward_until(is_probed, 0, 10));
+	forward_packets_for(5);
+	EXPECT_LT(4, spoilt);
+	meddle = carry_on;
+	EXPECT_TRUE(to_the_end(&back, 200000));
+}
+
 /* The test sends the answers: an older one announces less, or more, than the newest. */
 TEST_F(flow, an_older_answer_comes_later)
 {

@@ -424,12 +424,17 @@ void ndp_pull_reorder(struct ndp_sock *np)
  * ndp_send_pull - tell the peer what was granted
  * @np:		connection
  *
+ * Before the peer's first packet there is no cumulative PSN to report, and the peer's timeouts
+ * send its first window again without pulls.
+ *
  * Context: np->lock held.
  */
 void ndp_send_pull(struct ndp_sock *np)
 {
 	struct ndp_pull_state *ps = ndp_pull(np);
 
+	if (!np->irs_known)
+		return;
 	NDP_CONN_INC(np, PULL_OUT);
 	ndp_send_control(np, NDP_PULL, ps->owed ? 0 : NDP_F_LAST,
 			 np->rcv_nxt, 0, 0);

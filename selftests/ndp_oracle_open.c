@@ -523,6 +523,14 @@ CASE(disconnect_accepted)
 	CALL(get_int(server, SOL_SOCKET, SO_ERROR));
 }
 
+CASE(disconnect_accepted_and_bind)
+{
+	pair();
+	CALL(disconnect(server));
+	CALL(bind_to(server, FAR, 0));
+	CALL(listen(server, 1));
+}
+
 CASE(disconnect_finished)
 {
 	char byte;

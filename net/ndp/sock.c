@@ -296,6 +296,9 @@ void ndp_forget_names(struct sock *sk)
 	ndp_set_peer_name(sk, &in6addr_any, 0);
 	if (ndp_sk(sk)->autobound)
 		ndp_unbind(sk);
+	/* An accepted connection has used its listener's port: the socket may be bound now. */
+	if (!ndp_sk(sk)->bound)
+		inet_sk(sk)->inet_num = 0;
 	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
 		ndp_set_local_name(sk, &in6addr_any);
 }

@@ -65,13 +65,15 @@ static void ndp_mtu_sync(struct ndp_sock *np)
 {
 	u32 least = ndp_is_ip4(&np->daddr) ? 576 : IPV6_MIN_MTU;
 	u32 mtu = max(np->route_mtu, least);
+	/* setsockopt() does not take np->lock. */
+	u32 most = READ_ONCE(np->tcp_option[NDP_TCP_MAXSEG]);
 	u32 mss;
 
 	if (np->small_until)
 		mtu = min_t(u32, mtu, NDP_MTU_SAFE);
 	mss = mtu - ndp_outer_len(np) - NDP_HDR_LEN;
-	if (np->tcp_option[NDP_TCP_MAXSEG])
-		mss = min_t(u32, mss, np->tcp_option[NDP_TCP_MAXSEG]);
+	if (most)
+		mss = min(mss, most);
 	/* Writers read np->mss without the lock. */
 	WRITE_ONCE(np->mss, mss);
 }

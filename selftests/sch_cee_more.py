@@ -542,18 +542,37 @@ def flooded():
     destroy()
 
 
-def unowned():
-    """SYN-ACKs have a request socket, which is charged for nothing: they are limited as if they had none."""
-    mode = "route"
+def held_answers(mode):
+    """C pauses S in priority 3, which all that S answers uses, and whose packets without a socket have 3000 bytes."""
     build(mode)
     ports("watchdog off dscp 0-63:3")
     port("S", "pC", "prio 3 limit 3000", "change")
-    server = inside(names["S"], lambda: socket.create_server(("10.0.2.1", 7777), backlog=1000))
-    server.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
     forger = Forger()
     forger.hold(3)
     wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
-    before = of("S", "pC", 3, "in")
+    return forger, of("S", "pC", 3, "in")
+
+
+def solicitation():
+    """C asks for the address of S's port, by unicast."""
+    source, target = (socket.inet_pton(socket.AF_INET6, a) for a in ("fd00:3::4", "fd00:3::1"))
+    body = struct.pack("!BBHI", 135, 0, 0, 0) + target
+    total = sum(struct.unpack("!30H", source + target + struct.pack("!II", len(body), 58) + body[:20])) + \
+        sum(struct.unpack("!%dH" % ((len(body) - 20) // 2), body[20:]))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return struct.pack("!IHBB", 6 << 28, len(body), 58, 255) + source + target + body[:2] + \
+        struct.pack("!H", ~total & 0xffff) + body[4:]
+
+
+def unowned():
+    """
+    SYN-ACKs have a request socket, which is charged for nothing: they are limited as if they had none.  Neighbour
+    advertisements are charged to a socket that disregards its send buffer: they are limited beyond twice the buffer.
+    """
+    forger, before = held_answers("route")
+    server = inside(names["S"], lambda: socket.create_server(("10.0.2.1", 7777), backlog=1000))
+    server.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
     clients = [inside(names["C"], lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK))
                for _ in range(200)]
     for client in clients:
@@ -565,6 +584,21 @@ def unowned():
     for sock in clients + [server]:
         sock.close()
     forger.close()
+    destroy()
+    # A packet of this size takes at least 512 bytes of the kernel's memory.
+    with open("/proc/sys/net/core/wmem_default") as f:
+        most = 2 * int(f.read()) // 512 + 50
+    forger, before = held_answers("route6")
+    for n in range(most + 300):
+        forger.frame(solicitation(), mac("pC"), b"\x86\xdd")
+        if not n % 50:
+            time.sleep(0.001)
+    wait_until(lambda: of("S", "pC", 3, "in") >= before + most + 300, "S answers all")
+    x = counters("S", "pC")["prio3"]
+    check("unowned: %d advertisements wait, %d were dropped" % (x["packets"], x["drop_limit"]),
+          50 < x["packets"] <= most and x["drop_limit"] >= 300, x)
+    forger.close()
+    wait_until(settled, "queues are empty")
     destroy()
 
 
@@ -592,7 +626,7 @@ def outgrown():
 
 PARTS = (messages, strangers, convergence, turns, by_flow, whole, nic, bond, foreign, copies, whole_copies, flooded, unowned, outgrown)
 # Number of results
-PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5 + 1 + 4
+PLAN = 3 * 8 + 11 + 2 * 2 + 4 + 6 + 14 + 2 + 2 * 4 + 4 + 5 + 4 * 7 + 5 + 2 + 4
 
 
 if __name__ == "__main__":

@@ -159,12 +159,19 @@ static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_or
 /*
  * Is a packet charged to a socket of this machine, whose send buffer bounds it?  Received
  * packets are not, even if they have a socket, such as a tap's, and neither are TCP's pure
- * ACKs and its SYN-ACKs, which have a request socket.
+ * ACKs, its SYN-ACKs, which have a request socket, its resets, and packets that netem has
+ * delayed, whose sockets' references charge nothing.  The kernel's own sockets for neighbour
+ * discovery and MLD disregard their send buffer: packets of a socket that has exceeded what the
+ * kernel lets any other one send are not bounded.
  */
 static bool cee_is_owned(const struct sk_buff *skb)
 {
-	return skb->sk && sk_fullsock(skb->sk) && skb->destructor && !skb->skb_iif &&
-	       skb->truesize >= skb->len;
+	const struct sock *sk = skb->sk;
+
+	return sk && sk_fullsock(sk) && skb->destructor && skb->destructor != sock_edemux &&
+	       skb->destructor != sock_efree && !skb->skb_iif && skb->truesize >= skb->len &&
+	       refcount_read(&sk->sk_wmem_alloc) <=
+	       2 * (u64)READ_ONCE(sk->sk_sndbuf) + skb->truesize;
 }
 
 static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)

@@ -69,13 +69,27 @@ static void cee_watch_test_free(struct sk_buff *skb)
 static void cee_watch_test_owner(struct kunit *test)
 {
 	struct sk_buff skb = { .destructor = cee_watch_test_free, .len = 60, .truesize = 2 };
+	struct sock *sk = kunit_kzalloc(test, sizeof(*sk), GFP_KERNEL);
 
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sk->sk_sndbuf = 5000;
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
-	/* The socket pointer is only compared. */
-	skb.sk = (struct sock *)&skb;
+	skb.sk = sk;
 	/* TCP's pure ACKs have a truesize below their length. */
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
 	skb.truesize = 768;
+	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
+	/* A socket that disregards its send buffer */
+	refcount_set(&sk->sk_wmem_alloc, 10769);
+	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
+	refcount_set(&sk->sk_wmem_alloc, 10768);
+	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
+	/* A reset in the name of a listener, and a packet that netem has delayed */
+	skb.destructor = sock_edemux;
+	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
+	skb.destructor = sock_efree;
+	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
+	skb.destructor = cee_watch_test_free;
 	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
 	/* A packet received from a guest by a tap */
 	skb.skb_iif = 5;

@@ -789,29 +789,67 @@ def guessed():
     end()
 
 
+def unanswered():
+    """Openings are forged in the name of a host whose resets are lost: frames of the flow wait, and none is lost."""
+    for what, limit in (("its first reset", 1), ("each of its resets", None)):
+        pair((0, "A"), (1, "B"), fabric=False, middle=True)
+        resets = []
+
+        def judge(frame, from_a):
+            if Seen(frame).kind != RST or from_a:
+                return [(0, frame)]
+            resets.append(frame)
+            return [] if limit is None or len(resets) <= limit else [(0, frame)]
+
+        relay, sink = Relay(judge), Sink("C1")
+        body = bytes.fromhex((mac(0) + mac(1)).replace(":", "")) + struct.pack("!I", 64)
+        relay.send(0, frame_to("A", packet(SYN, 0, 77, 5, 0, body)))
+        wait_until(lambda: resets, "B knows nothing of it")
+        time.sleep(0.2)
+        flow = flow_of(0, 1, total=20).start()
+        flow.finish()
+        begin = time.monotonic()
+        arrive("unanswered: %s is lost" % what, [sink], [flow])
+        took = time.monotonic() - begin
+        exact("unanswered: %s is lost: this takes %.2f s" % (what, took), took < 1 if limit else DEAD - 0.1 < took < DEAD + 1, took)
+        check("unanswered: %s is lost: %d were sent" % (what, len(resets)), len(resets) >= 2 if limit else len(resets) >= 3, len(resets))
+        relay.finish()
+        sink.finish()
+        end()
+
+
 def crossed():
-    """Each opening crosses one that is forged in the other host's name."""
-    pair((0, "A"), (1, "B"), fabric=False, middle=True)
-    made, late = [], []
+    """Each opening crosses one that is forged in the other host's name; then one does, and all resets are lost."""
+    for quiet in (False, True):
+        pair((0, "A"), (1, "B"), fabric=False, middle=True)
+        made, late, resets = [], [], []
 
-    def judge(frame, from_a):
-        x = Seen(frame)
-        if x.kind == SYN and from_a and not x.prio and len(made) < 200:
-            made.append(x)
-            relay.send(0, frame_to("A", packet(SYN, 0, 1000 + len(made), 5, 0, x.body[6:12] + x.body[:6] + x.body[12:])))
-        if x.kind == SYNACK and not from_a and not x.prio:
-            late.append(x)
-        return [(0, frame)]
+        def judge(frame, from_a):
+            x = Seen(frame)
+            if x.kind == SYN and from_a and not x.prio and len(made) < (1 if quiet else 200):
+                made.append(x)
+                relay.send(0, frame_to("A", packet(SYN, 0, 1000 + len(made), 5, 0, x.body[6:12] + x.body[:6] + x.body[12:])))
+            if x.kind == SYNACK and not from_a and not x.prio:
+                late.append(x)
+            if x.kind == RST and not from_a and quiet:
+                resets.append(x)
+                return []
+            return [(0, frame)]
 
-    relay, sink = Relay(judge), Sink("C1")
-    flow = flow_of(0, 1, total=50).start()
-    flow.finish()
-    arrive("crossed", [sink], [flow])
-    same("crossed: the first answer was taken: openings, answers, what was given up",
-         (len(made), len(late), [zf(h)["reset"] for h in "AB"]), (1, 1, [0, 0]))
-    relay.finish()
-    sink.finish()
-    end()
+        relay, sink = Relay(judge), Sink("C1")
+        flow = flow_of(0, 1, total=50).start()
+        flow.finish()
+        if not quiet:
+            arrive("crossed", [sink], [flow])
+            same("crossed: the first answer was taken: openings, answers, what was given up",
+                 (len(made), len(late), [zf(h)["reset"] for h in "AB"]), (1, 1, [0, 0]))
+        else:
+            arrive("crossed, without resets", [sink], [flow])
+            check("crossed, without resets: one was forged, %d resets are lost" % len(resets), len(made) == 1 and len(resets) > 2,
+                  (len(made), len(resets)))
+        relay.finish()
+        sink.finish()
+        end()
 
 
 def strangers():
@@ -1247,8 +1285,8 @@ def unload():
 
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
-         guessed, crossed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 163 if VIRTUAL else 160
+         guessed, unanswered, crossed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
+PLAN = 174 if VIRTUAL else 171
 
 
 def failing():

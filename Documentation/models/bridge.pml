@@ -5,7 +5,8 @@
  * host 1 has BACK; BUF of them may be unacknowledged.  In each run up to TROUBLES faults occur, of
  * any kinds and at any time: a packet is lost, duplicated, or overtaken by any number of others,
  * even by those of later flows; a timer expires early; a host forgets the flow, because it restarts
- * or declares the other one dead.  Checked by tools/lab/models:
+ * or declares the other one dead; the sender of a SYN is silent for long.  Checked by
+ * tools/lab/models:
  *
  *  - a frame is delivered at most once, and after all frames that were sent before it, except those
  *    that the sender has counted as lost (asserted in deliver());
@@ -80,6 +81,12 @@
 #define WAITED	true
 #else
 #define WAITED	(type == RST)	/* After another SYN, a SYNACK is kept until that SYN is settled. */
+#endif
+
+#ifdef BREAK_KEPT
+#define KEPT	(answer[h] != 0)
+#else
+#define KEPT	false	/* After a long silence a kept SYNACK is too old to be used. */
 #endif
 
 mtype = { SYN, SYNACK, DATA, DATA_ASK, ACK, NACK, ASK, CLOSE, CLOSED, RST };
@@ -349,6 +356,21 @@ end:	do
 		doomed[h] = true; doomed[OTHER] = (state[OTHER] != NONE);
 		sent[h] = sent[h] + pending[h]; nxt[h] = nxt[h] + pending[h]; pending[h] = 0;
 		anew() }
+	/*
+	 * Frames wait for a SYN's sender that is silent for so long that the other end may have
+	 * forgotten a half-open flow of its own: this end begins the flow.
+	 */
+	:: atomic { troubles > 0 && state[h] == SYN_RCVD && pending[h] > 0 ->
+		troubles--;
+		if
+		:: STALE(OTHER) -> h = OTHER; anew(); h = OTHER
+		:: true
+		fi;
+		doomed[OTHER] = (state[OTHER] != NONE);
+		if
+		:: KEPT -> answered(answer[h])
+		:: else -> anew()
+		fi }
 	od
 }
 

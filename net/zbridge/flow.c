@@ -29,7 +29,8 @@
  * restart, as the SYN may be old or forged: the flow's known other end is asked (ASK), and answers
  * by ACK or RST.  The same holds for a flow that has sent its own SYN: the other SYN is answered,
  * and the SYNACK that arrives for the own SYN is kept until the other SYN's sender opens the flow,
- * or an RST reports that there is no such sender.
+ * or an RST reports that there is no such sender.  If neither comes for ZBR_DEAD, and this end has
+ * frames to send, it begins the flow anew: the RST may be lost, or limited at its sender.
  *
  * Timeouts.  If a packet that wants an answer has none after ZBR_RTO, an ASK is sent, then again at
  * doubled intervals up to ZBR_RTO_MAX, until a frame is acknowledged, also while the receiver's
@@ -247,6 +248,8 @@ static void zbr_flow_say(struct zbr_flow *flow)
 static void zbr_flow_enter(struct zbr_flow *flow, enum zbr_state state)
 {
 	zbr_set_state(flow, state);
+	if (state == ZBR_SYN_SENT)
+		flow->begun = true;
 	flow->rto = ZBR_RTO;
 	flow->heard_at = jiffies;
 	zbr_flow_busy(flow);
@@ -313,11 +316,28 @@ static void zbr_flow_rests(struct zbr_flow *flow)
 }
 
 /*
+ * Nobody confirms the SYN that this end has accepted, and frames wait: the SYN was old or forged,
+ * and its RST is lost.  Send a SYN of this end, unless this end has sent one that was not answered
+ * either.  A kept answer is of no use: its sender has forgotten the half-open flow by now.
+ * Return: false if the other host is dead.  Context: the lock.
+ */
+static bool zbr_flow_ignores_syn(struct zbr_flow *flow)
+{
+	if (flow->state != ZBR_SYN_RCVD || skb_queue_empty(&flow->pending) ||
+	    (flow->begun && !flow->answer.from))
+		return false;
+	zbr_flow_anew(flow);
+	return true;
+}
+
+/*
  * A host declared dead may be alive: an RST tells it at once, so that it need not lose frames
  * first.  A host that has only sent a SYN may be a spoofed address.  Context: the lock.
  */
 static void zbr_flow_dead(struct zbr_flow *flow)
 {
+	if (zbr_flow_ignores_syn(flow))
+		return;
 	if (flow->state != ZBR_SYN_RCVD)
 		zbr_count(flow->zb, ZBRIDGE_STAT_DEAD, 1);
 	if (flow->state == ZBR_OPEN || flow->state == ZBR_CLOSING)
@@ -385,6 +405,19 @@ static struct zbr_flow *zbr_flow_get(struct zbridge *zb, const struct zbr_key *k
 	return rhashtable_lookup(&zb->flows, key, zbr_flows_params) ?: zbr_flow_new(zb, key);
 }
 
+/*
+ * The other end has begun the flow, and this end has its first frame for it: this end repeats the
+ * SYNACK from now on, and the flow is not evicted.  Context: the lock.
+ */
+static void zbr_flow_join(struct zbr_flow *flow)
+{
+	spin_lock(&flow->zb->lock);
+	list_del_init(&flow->half_open);
+	spin_unlock(&flow->zb->lock);
+	flow->heard_at = jiffies;
+	zbr_flow_busy(flow);
+}
+
 /* Return: true if the flow has taken the frame, false if the flow has ended. */
 static bool zbr_flow_take(struct zbr_flow *flow, struct sk_buff *skb)
 {
@@ -394,6 +427,8 @@ static bool zbr_flow_take(struct zbr_flow *flow, struct sk_buff *skb)
 	lives = flow->state != ZBR_GONE;
 	if (flow->state == ZBR_NEW)
 		zbr_flow_enter(flow, ZBR_SYN_SENT);
+	else if (flow->state == ZBR_SYN_RCVD && skb_queue_empty(&flow->pending))
+		zbr_flow_join(flow);
 	if (lives)
 		zbr_arq_send(flow, skb);
 	spin_unlock(&flow->lock);
@@ -461,7 +496,7 @@ static void zbr_forget_half_open(struct zbridge *zb)
 	if (!flow)
 		return;
 	spin_lock(&flow->lock);
-	if (flow->state == ZBR_SYN_RCVD) {
+	if (flow->state == ZBR_SYN_RCVD && skb_queue_empty(&flow->pending)) {
 		zbr_count(zb, ZBRIDGE_STAT_DROP_STRANGER, 1);
 		zbr_flow_end(flow, ZBRIDGE_STAT_DROP_DEAD);
 	}

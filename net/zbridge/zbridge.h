@@ -255,6 +255,7 @@ struct zbr_msg {
  * @state:	enum zbr_state
  * @check:	enum zbr_check
  * @spread:	packets of the other end may overtake each other
+ * @begun:	this end has sent a SYN of its own
  * @timer:	runs while the flow exists
  * @sent_at:	jiffies of the last packet sent that wants an answer
  * @heard_at:	jiffies of the last packet received, or of the first one sent that wants an answer
@@ -296,6 +297,7 @@ struct zbr_flow {
 	u8			state;
 	u8			check;
 	bool			spread;
+	bool			begun;
 	struct hrtimer		timer;
 	unsigned long		sent_at;
 	unsigned long		heard_at;

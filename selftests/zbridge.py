@@ -1001,6 +1001,50 @@ def full():
     end()
 
 
+def hoard():
+    """Somebody opens many flows in A's name, for each of which one frame waits for a slow receiver: B's memory is bounded."""
+    pair((0, "A"), (1, "B", "1mbit"), fabric=False, middle=True, switch="wire-wait 0 virtual-wait 0")
+    limit, flows, base = 1 << 20, 3000 if VIRTUAL else 300, 1000000
+    ip("B", "link set zf0 type zbridge memory %d" % limit)
+    opened, said = set(), {ACK: 0, NACK: 0}
+
+    def macs(n):
+        return bytes.fromhex((mac(1) + made_up(6, n)).replace(":", ""))
+
+    def judge(frame, from_a):
+        x = Seen(frame)
+        if x.kind is None or from_a or not base <= x.to < base + flows:
+            return [(0, frame)]
+        if x.kind == SYNACK and x.to not in opened:
+            opened.add(x.to)
+            relay.send(1, frame_to("B", packet(DATA, x.by, x.to, 5, x.seq, macs(x.to - base) + b"\x88\xb6" + bytes(1386), 1)))
+        if x.kind in said:
+            said[x.kind] += 1
+        return []
+
+    relay, sink = Relay(judge), Sink("C1")
+    for n in range(flows):
+        relay.send(1, frame_to("B", packet(SYN, 0, base + n, 5, 0, macs(n) + struct.pack("!I", 64))))
+        if not n % 50:
+            time.sleep(0.001)
+    wait_until(lambda: len(opened) == flows and said[ACK] + said[NACK] >= flows, "all are open, and their frames answered", 120)
+    b = zf("B")
+    check("hoard: B keeps %d bytes" % b["used"], b["used"] < limit + 65536, b)
+    exact("hoard: which is all that it may, and %d frames are dropped" % b["drop_window"],
+          b["used"] > limit - 65536 and b["drop_window"] > flows / 4, b)
+    same("hoard: an ask for what there is no room for is answered, but not by a NACK", said[NACK], 0)
+    # A genuine flow waits with them.
+    flow = flow_of(0, 1, total=20).start()
+    flow.finish()
+    time.sleep(1)
+    ip("B", "link set z1 type zvnic rate 1gbit")
+    wait_until(lambda: sink.of(flow) == 20 and not zf("A")["used"], "a genuine flow arrives", 60)
+    same("hoard: it arrives whole and in order", (sink.whole(flow), sink.disorder, zf("A")["dead"]), (True, 0, 0))
+    relay.finish()
+    sink.finish()
+    end()
+
+
 def silent():
     """A host vanishes whose first frame never arrived: the frames behind it are discarded."""
     pair((0, "A"), (1, "B"), fabric=False, middle=True)
@@ -1284,9 +1328,9 @@ def unload():
     end()
 
 
-PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
+PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, hoard, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
          guessed, unanswered, crossed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 174 if VIRTUAL else 171
+PLAN = 178 if VIRTUAL else 175
 
 
 def failing():

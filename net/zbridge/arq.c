@@ -329,10 +329,18 @@ static void zbr_seen(struct zbr_flow *flow, u32 top)
 		flow->top = top;
 }
 
+static bool zbr_lacks_memory(const struct zbr_flow *flow)
+{
+	return atomic_read(&flow->zb->early) > READ_ONCE(flow->zb->cfg.memory);
+}
+
 /**
  * zbr_arq_asked() - answer an ASK by NACKs of missing frames, or an ACK
  * @flow:	flow
  * @end:	the question is about frames before this number
+ *
+ * Where neither the switch nor memory has room the missing frames would be dropped again: the
+ * answer is an ACK, and a later ASK of the sender finds what is missing.
  */
 void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 {
@@ -340,7 +348,7 @@ void zbr_arq_asked(struct zbr_flow *flow, u32 end)
 	u32 next = flow->expected;
 	struct sk_buff *skb;
 
-	if (end - flow->expected > flow->keep)
+	if (end - flow->expected > flow->keep || (zbr_lacks_memory(flow) && zbr_blocked(flow)))
 		end = flow->expected;
 	for (skb = skb_rb_first(&flow->kept); skb; skb = skb_rb_next(skb)) {
 		if (!zbr_before(next, end) || nacks == ZBR_NACKS)
@@ -399,8 +407,12 @@ void zbr_arq_deliver(struct zbr_flow *flow)
 	}
 }
 
-/* Keep a frame, sorted by number.  Return: ZBRIDGE_STAT_PAD, or why it was not kept. */
-static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff *skb)
+/*
+ * Keep a frame, sorted by number; @blocked: the switch has no room for it.
+ * Return: ZBRIDGE_STAT_PAD, or why it was not kept.
+ */
+static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff *skb,
+				  bool blocked)
 {
 	struct rb_node **link = &flow->kept.rb_node, *parent = NULL;
 	u32 other;
@@ -412,9 +424,8 @@ static enum zbridge_stat zbr_keep(struct zbr_flow *flow, u32 seq, struct sk_buff
 			return ZBRIDGE_STAT_DUPLICATE;
 		link = zbr_before(seq, other) ? &parent->rb_left : &parent->rb_right;
 	}
-	/* The frame that the others wait for is kept beyond the limit, since it frees them. */
-	if (seq != flow->expected &&
-	    atomic_read(&flow->zb->early) > READ_ONCE(flow->zb->cfg.memory))
+	/* A frame that the switch takes now is kept beyond the limit, and frees those behind it. */
+	if ((blocked || seq != flow->expected) && zbr_lacks_memory(flow))
 		return ZBRIDGE_STAT_DROP_WINDOW;
 	skb_orphan(skb);
 	zbr_hold(skb, &flow->zb->early);
@@ -467,7 +478,7 @@ static enum zbridge_stat zbr_take(struct zbr_flow *flow, const struct zbr_msg *m
 		zbr_deliver(flow, skb);
 		return ZBRIDGE_STAT_PAD;
 	}
-	reason = zbr_keep(flow, msg->seq, skb);
+	reason = zbr_keep(flow, msg->seq, skb, blocked);
 	if (reason)
 		return reason;
 	if (ahead && !blocked)

@@ -93,6 +93,12 @@ static ktime_t cee_refresh_time(const struct cee_config *cfg)
 	return ns_to_ktime(max(cee_quanta_ns(cfg, cfg->eff_quanta) / 2, CEE_REFRESH_MIN_NS));
 }
 
+/* A port that is down sends no frames, and its peer's pauses have ended with the link. */
+static bool cee_port_is_up(const struct cee_port *port)
+{
+	return netif_running(port->dev) && netif_carrier_ok(port->dev);
+}
+
 /* Update a priority's XOFF state.  Return: true if it has changed.  Context: the domain's lock. */
 static bool cee_account_update(struct cee_port *port, const struct cee_config *cfg,
 			       unsigned int prio)
@@ -103,7 +109,8 @@ static bool cee_account_update(struct cee_port *port, const struct cee_config *c
 	if (port->dead)
 		return false;
 	now = !(port->hardware & BIT(prio)) &&
-	      cee_want_xoff(&port->account[prio], &cfg->prio[prio], cee_free(port->domain), was);
+	      cee_want_xoff(&port->account[prio], &cfg->prio[prio], cee_free(port->domain), was) &&
+	      cee_port_is_up(port);
 	if (now == was)
 		return false;
 	port->xoff ^= BIT(prio);
@@ -219,8 +226,7 @@ static enum hrtimer_restart cee_refresh(struct hrtimer *timer)
 	/* Bytes that other ports have given back may allow this port's peer to resume. */
 	for (i = 0; i < CEE_PRIOS; i++)
 		cee_account_update(port, cfg, i);
-	/* A port that is down sends no frames, and its peer's pauses have ended with the link. */
-	if (!port->dead && !(netif_running(port->dev) && netif_carrier_ok(port->dev)))
+	if (!port->dead && !cee_port_is_up(port))
 		WRITE_ONCE(port->pending, 0);
 	/* A change of options may have restarted the timer since it fired. */
 	if (!hrtimer_is_queued(timer)) {

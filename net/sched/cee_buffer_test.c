@@ -105,7 +105,7 @@ static void cee_buffer_test_lossy(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cee_want_xoff(&a, &p, 100000, true));
 }
 
-/* A frame that is due keeps the timer of a port running, but not while the port is down. */
+/* XOFF and a frame that is due keep the timer of a port running, but not while it is down. */
 static void cee_buffer_test_down(struct kunit *test)
 {
 	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
@@ -119,12 +119,18 @@ static void cee_buffer_test_down(struct kunit *test)
 	spin_lock_init(&d.lock);
 	cfg->eff_quanta = U16_MAX;
 	cfg->speed = 125000000;
+	cfg->prio[3] = cee_buffer_test_static;
 	port->dev = dev;
 	port->domain = &d;
 	RCU_INIT_POINTER(port->cfg, cfg);
 	cee_account_init(port);
+	/* Frames received before it went down wait in another port. */
+	port->account[3].shared = 2 * cfg->prio[3].eff_xoff;
+	port->xoff = BIT(3);
 	port->pending = BIT(3);
+	port->refreshing = true;
 	KUNIT_EXPECT_EQ(test, cee_refresh(&port->refresh), HRTIMER_NORESTART);
+	KUNIT_EXPECT_EQ(test, port->xoff, 0);
 	KUNIT_EXPECT_FALSE(test, port->refreshing);
 	KUNIT_EXPECT_EQ(test, port->pending, 0);
 }

@@ -911,29 +911,31 @@ void zsw_discard(struct zswitch_port *out, struct zsw_fifo *held, struct sk_buff
 }
 
 /*
- * The same for frames that wait for credit, of a priority or of all if @prio is negative.  If
- * there are any, the input's ask is withdrawn, and it asks again for the first frame that is left.
+ * The same for frames that wait for credit, of a priority or of all if @prio is negative.  The
+ * input has asked for the first frame: if that one is dropped the ask is withdrawn, and the
+ * input asks again for the first frame that is left.
  */
 static void zsw_purge_held(struct zswitch_port *out, struct zsw_voq *voq, int prio, int class,
 			   enum zswitch_stat reason, struct sk_buff_head *freed)
 {
-	struct sk_buff *skb, *next;
-	bool withdrawn = false;
+	struct sk_buff *skb, *next, *first = skb_peek(&voq->held.frames);
+	bool withdrawn = false, dropped = false;
 
 	skb_queue_walk_safe(&voq->held.frames, skb, next) {
 		if ((class >= 0 && zsw_cb(skb)->class != class) ||
 		    (prio >= 0 && zsw_cb(skb)->prio != prio))
 			continue;
-		if (!withdrawn)
+		if (skb == first) {
 			zsw_count(out, ZSWITCH_STAT_CREDIT_WITHDRAWN,
 				  zcr_withdraw(&voq->tx, &voq->src));
-		withdrawn = true;
+			withdrawn = true;
+		}
+		dropped = true;
 		zsw_discard(out, &voq->held, skb, reason, freed);
 	}
-	if (!withdrawn)
-		return;
-	zsw_fifo_wake(&voq->held);
-	if (!skb_queue_empty(&voq->held.frames))
+	if (dropped)
+		zsw_fifo_wake(&voq->held);
+	if (withdrawn && !skb_queue_empty(&voq->held.frames))
 		zsw_ask(out, voq);
 }
 

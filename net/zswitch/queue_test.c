@@ -456,6 +456,7 @@ static void zsw_test_credit_stays(struct kunit *test)
 {
 	struct zsw_test *t = test->priv;
 	struct sk_buff_head freed;
+	struct zsw_voq *voq;
 	u32 i;
 
 	zsw_output_credit(t->out[0], 64);
@@ -466,6 +467,12 @@ static void zsw_test_credit_stays(struct kunit *test)
 	zsw_purge(t->out[0], 1, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
 	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN), 0);
 	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 36 * 1000);
+	/* Nor does a frame of another priority that waits behind the one that was asked for. */
+	hash_for_each(t->out[0]->voqs, i, voq, node)
+		zsw_cb(skb_peek_tail(&voq->held.frames))->prio = 1;
+	zsw_purge(t->out[0], 1, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
+	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN), 0);
+	KUNIT_EXPECT_EQ(test, zsw_held(t->out[0]), 34 * 1000);
 	/* In their own priority they expire, and both asks are withdrawn. */
 	zsw_purge(t->out[0], 0, ZSW_VIRTUAL, ZSWITCH_STAT_DROP_STILL, &freed);
 	KUNIT_EXPECT_EQ(test, zsw_stat(t->out[0], ZSWITCH_STAT_CREDIT_WITHDRAWN), 2);

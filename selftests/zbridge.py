@@ -1254,6 +1254,7 @@ def commands():
             ("ip link add zf1 type zbridge id 7 local 192.168.7.1 buffer 64 ask 65", "before the buffer is full"),
             ("ip link add zf1 type zbridge id 7 local 224.0.0.1x", "is no value of local"),
             ("ip link add zf1 type zbridge id 7 local 192.168.7.1 color red", 'unknown option "color"'),
+            ("ip link add zf1 mtu 65462 type zbridge id 7 local 192.168.7.1", "no room for the headers"),
             ("ip link set zf0 type zbridge id 8", "stay as they are"),
             ("ip link set z0 type zswitch_slave fabric on", "fabric of a port is for wires"),
             ("bridge fdb append 02:00:00:00:00:09 dev zf0 dst fd00::1", "another family"),
@@ -1265,6 +1266,12 @@ def commands():
             ("bridge fdb del 02:00:00:00:00:09 dev zf0 dst 192.168.7.2", "No such file")):
         said = refused(command, "A")
         check("refused: " + command, said is not None and words in said, said)
+    mtus = []
+    for mtu in (8000, 65461):
+        ip("A", "link add zf1 mtu %d type zbridge id 7 local 192.168.7.1" % mtu)
+        mtus.append(json.loads(ip("A", "-j link show zf1"))[0]["mtu"])
+        ip("A", "link del zf1")
+    same("an MTU may be as large as 64 KB let it be", mtus, [8000, 65461])
     run("bridge -n %s fdb append 02:00:00:00:00:09 dev zf0 dst 192.168.7.2 vni %d port %d" % (names["A"], ID, PORT))
     run("bridge -n %s fdb append 00:00:00:00:00:00 dev zf0 dst 192.168.7.9" % names["A"])
     shown = {(e["mac"], e["dst"]) for e in json.loads(run("bridge -j -n %s fdb show dev zf0" % names["A"])) if "dst" in e}
@@ -1330,7 +1337,7 @@ def unload():
 
 PARTS = (plain, credit, six, trouble, bits, late, victim, stops, apart, crowd, slow, full, hoard, through, restart, dead, differ, phantom, mixed, silent, closed, closing, forged,
          guessed, unanswered, crossed, strangers, shared, marks, vlan, flood, within, upon, far, commands, gone, unload)
-PLAN = 178 if VIRTUAL else 175
+PLAN = 180 if VIRTUAL else 177
 
 
 def failing():

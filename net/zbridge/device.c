@@ -655,6 +655,8 @@ void zbr_setup(struct net_device *dev)
 	dev->needs_free_netdev = true;
 	dev->priv_destructor = zbr_free;
 	dev->needed_headroom = ZBR_HEADROOM;
+	/* The kernel compares a requested MTU with this before the tunnel's family is known. */
+	dev->max_mtu = ETH_MAX_MTU;
 	/* Frames are kept, so pktgen must not share them. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE | IFF_DISABLE_NETPOLL;

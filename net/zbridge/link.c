@@ -139,6 +139,10 @@ static int zbr_set_mtu(struct net_device *dev, struct nlattr *mtu, struct netlin
 		}
 	}
 	dev->max_mtu = ETH_MAX_MTU - headers;
+	if (mtu && dev->mtu > dev->max_mtu) {
+		NL_SET_ERR_MSG_ATTR(extack, mtu, "mtu leaves no room for the headers in 64 KB");
+		return -EINVAL;
+	}
 	if (!mtu)
 		dev->mtu = max_t(int, (int)(link ? link->mtu : ETH_DATA_LEN) - (int)headers,
 				 ETH_MIN_MTU);

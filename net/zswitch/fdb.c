@@ -359,6 +359,7 @@ static int zsw_fdb_fill(struct zswitch *zsw, struct sk_buff *skb, const struct z
 			u32 portid, u32 seq, int type, unsigned int flags)
 {
 	const struct zswitch_port *port = READ_ONCE(e->port);
+	bool is_host = port->dev == zsw->dev;
 	struct nda_cacheinfo ci = {};
 	struct nlmsghdr *nlh = nlmsg_put(skb, portid, seq, type, sizeof(struct ndmsg), flags);
 	struct ndmsg *ndm;
@@ -374,10 +375,10 @@ static int zsw_fdb_fill(struct zswitch *zsw, struct sk_buff *skb, const struct z
 	};
 	ci.ndm_updated = jiffies_to_clock_t(jiffies - READ_ONCE(e->used));
 	ci.ndm_used = ci.ndm_updated;
-	if (port == zsw->host)
+	if (is_host)
 		ndm->ndm_state = NUD_PERMANENT;
 	if (nla_put(skb, NDA_LLADDR, ETH_ALEN, e->key.addr) ||
-	    (port != zsw->host && nla_put_u32(skb, NDA_IFINDEX, port->dev->ifindex)) ||
+	    (!is_host && nla_put_u32(skb, NDA_IFINDEX, port->dev->ifindex)) ||
 	    (e->key.vid && nla_put_u16(skb, NDA_VLAN, e->key.vid)) ||
 	    nla_put(skb, NDA_CACHEINFO, sizeof(ci), &ci)) {
 		nlmsg_cancel(skb, nlh);

@@ -84,7 +84,7 @@ static bool zsw_source(struct zswitch_port *in, const u8 *addr, u16 vid)
 {
 	struct zsw_dest owner = zsw_fdb_lookup(in->zsw, addr, vid);
 
-	if (in != in->zsw->host && ether_addr_equal(addr, in->zsw->dev->dev_addr))
+	if (in != READ_ONCE(in->zsw->host) && ether_addr_equal(addr, in->zsw->dev->dev_addr))
 		return false;
 	if (owner.is_static ? owner.port != in : READ_ONCE(in->guard))
 		return false;
@@ -152,7 +152,7 @@ static bool zsw_flooded(const struct zswitch_port *out, const struct zsw_frame *
 {
 	if (out == f->in || !READ_ONCE(out->up) || (f->control && out->vnic))
 		return false;
-	if (unknown && (out == out->zsw->host || !READ_ONCE(out->flood)))
+	if (unknown && (out == READ_ONCE(out->zsw->host) || !READ_ONCE(out->flood)))
 		return false;
 	if (f->vid && !zsw_vlan_egress(&out->vlans, f->vid))
 		return false;
@@ -266,7 +266,7 @@ void zsw_forward(struct zswitch_port *in, struct sk_buff *skb, int txq)
 	if (!is_multicast_ether_addr(eth_hdr(skb)->h_dest)) {
 		dest = zsw_fdb_lookup(zsw, eth_hdr(skb)->h_dest, f.vid);
 		if (ether_addr_equal(eth_hdr(skb)->h_dest, zsw->dev->dev_addr))
-			dest.port = zsw->host;
+			dest.port = READ_ONCE(zsw->host);
 		if (dest.port && f.control && dest.port->vnic) {
 			zsw_control(dest.port, &f);
 			return;

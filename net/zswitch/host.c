@@ -88,9 +88,10 @@ static void zsw_host_stop(struct net_device *dev, unsigned int txq)
 	netif_stop_subqueue(dev, txq);
 }
 
+/* The queues of a device that is down stay stopped: it starts all of them when it is opened. */
 static void zsw_host_wake(struct net_device *dev, u32 txqs)
 {
-	unsigned long bits = txqs;
+	unsigned long bits = netif_running(dev) ? txqs : 0;
 	unsigned int i;
 
 	for_each_set_bit(i, &bits, ZSWITCH_TXQS)
@@ -125,9 +126,14 @@ static int zsw_host_poll(struct napi_struct *napi, int budget)
 
 static netdev_tx_t zsw_host_xmit(struct sk_buff *skb, struct net_device *dev)
 {
-	struct zswitch *zsw = netdev_priv(dev);
+	struct zswitch_port *host = READ_ONCE(((struct zswitch *)netdev_priv(dev))->host);
 
-	zsw_forward(zsw->host, skb, skb_get_queue_mapping(skb));
+	if (likely(host)) {
+		zsw_forward(host, skb, skb_get_queue_mapping(skb));
+	} else {
+		dev_core_stats_tx_dropped_inc(dev);
+		kfree_skb_reason(skb, SKB_DROP_REASON_DEV_READY);
+	}
 	return NETDEV_TX_OK;
 }
 
@@ -156,15 +162,20 @@ static int zsw_host_close(struct net_device *dev)
 
 static void zsw_host_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
 {
-	const struct zswitch_port *host = ((struct zswitch *)netdev_priv(dev))->host;
+	const struct zswitch_port *host;
 	int i;
 
-	s->rx_packets = zsw_stat(host, ZSWITCH_STAT_OUT);
-	s->rx_bytes = zsw_stat(host, ZSWITCH_STAT_OUT_BYTES);
-	s->tx_packets = zsw_stat(host, ZSWITCH_STAT_IN);
-	s->tx_bytes = zsw_stat(host, ZSWITCH_STAT_IN_BYTES);
-	for (i = ZSWITCH_STAT_DROP_FULL; i <= ZSWITCH_STAT_MAX; i++)
-		s->tx_dropped += zsw_stat(host, i);
+	rcu_read_lock();
+	host = READ_ONCE(((struct zswitch *)netdev_priv(dev))->host);
+	if (host) {
+		s->rx_packets = zsw_stat(host, ZSWITCH_STAT_OUT);
+		s->rx_bytes = zsw_stat(host, ZSWITCH_STAT_OUT_BYTES);
+		s->tx_packets = zsw_stat(host, ZSWITCH_STAT_IN);
+		s->tx_bytes = zsw_stat(host, ZSWITCH_STAT_IN_BYTES);
+		for (i = ZSWITCH_STAT_DROP_FULL; i <= ZSWITCH_STAT_MAX; i++)
+			s->tx_dropped += zsw_stat(host, i);
+	}
+	rcu_read_unlock();
 }
 
 static int zsw_host_set_mac(struct net_device *dev, void *addr)
@@ -203,24 +214,29 @@ static int zsw_dev_init(struct net_device *dev)
 	return 0;
 }
 
-/* The device is closed; its ports are removed first, then nobody sends to the host's port. */
+/*
+ * The device is closed; its ports are removed first, then nobody sends to the host's port.  A
+ * sender without a qdisc (PACKET_QDISC_BYPASS) may have seen the device running, and send by it
+ * only now: it finds no port, or is a reader that is waited for before anything that a frame may
+ * start or use is stopped or freed.
+ */
 static void zsw_dev_uninit(struct net_device *dev)
 {
 	struct zswitch *zsw = netdev_priv(dev);
-	struct zswitch_port *port, *next;
+	struct zswitch_port *port, *next, *host = zsw->host;
 
 	list_for_each_entry_safe(port, next, &zsw->ports, node)
-		if (port != zsw->host)
+		if (port != host)
 			zsw_port_del(port);
+	list_del_rcu(&host->node);
+	WRITE_ONCE(zsw->host, NULL);
+	synchronize_net();
 	cancel_delayed_work_sync(&zsw->watch);
 	cancel_delayed_work_sync(&zsw->fabric);
-	list_del_rcu(&zsw->host->node);
 	zsw_fdb_exit(zsw);
 	netif_napi_del(&zsw->napi);
-	synchronize_net();
-	zsw_free_voqs(zsw->host);
-	zsw_port_free(zsw->host);
-	zsw->host = NULL;
+	zsw_free_voqs(host);
+	zsw_port_free(host);
 }
 
 static int zsw_add_slave(struct net_device *dev, struct net_device *slave,

@@ -249,7 +249,7 @@ struct zswitch_port {
 /**
  * struct zswitch - a switch, private part of its net_device
  * @dev:	device
- * @host:	the host's own port
+ * @host:	the host's own port; RTNL, or bottom halves off: NULL while the switch is removed
  * @napi:	receives frames for the host
  * @cfg:	options
  * @ports:	all ports, @host first; RTNL, RCU

@@ -55,13 +55,15 @@ static const u8 cee_pause_address[ETH_ALEN] __aligned(2) = { 0x01, 0x80, 0xc2, 0
 
 static struct sk_buff *cee_frame_new(const struct net_device *dev, struct cee_frame **f)
 {
-	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(dev) + ETH_ZLEN, GFP_ATOMIC);
+	/* Read once: a device stacked on this one may raise needed_headroom meanwhile. */
+	unsigned int headroom = LL_RESERVED_SPACE(dev);
+	struct sk_buff *skb = alloc_skb(headroom + ETH_ZLEN, GFP_ATOMIC);
 	struct ethhdr *eth;
 
 	if (!skb)
 		return NULL;
 	BUILD_BUG_ON(sizeof(*eth) + sizeof(**f) > ETH_ZLEN);
-	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reserve(skb, headroom);
 	skb_reset_mac_header(skb);
 	eth = skb_put_zero(skb, ETH_ZLEN);
 	skb_set_network_header(skb, ETH_HLEN);

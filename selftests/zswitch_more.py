@@ -4,6 +4,7 @@
 # zswitch and zvnic besides plain forwarding: qdiscs that change, receivers that are almost
 # stalled, senders that do not obey, false tags.  zbed.py has the network.  Prints TAP.
 
+import errno
 import fcntl
 import json
 import os
@@ -16,14 +17,17 @@ import termios
 import time
 
 from sch_cee import SO_SNDBUFFORCE, names, run_parts, verdict
-from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import SOL_UDP, UDP_SEGMENT, check, inside, left_out, run, same, say, wait_for_carrier, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, addr, all_ports, balanced, box, bridge, build, cee, container, destroy, drops,
-                  ip, mac, neighbours, port, settle, tc)
+                  ip, mac, neighbours, port, refused, settle, tc)
 from zswitch import unload, wire_beside
 
 RATE = "100mbit" if VIRTUAL else "5mbit"
 FAST = "1gbit" if VIRTUAL else "10mbit"
 SOL_PACKET, PACKET_QDISC_BYPASS = 263, 20
+TUNSETIFF, TUNSETLINK, IFF_TAP, IFF_NO_PI = 0x400454ca, 0x400454cd, 0x2, 0x1000
+ARPHRD_ETHER, ARPHRD_RAWIP = 1, 519
+BONDS = not VIRTUAL and not subprocess.run(["modprobe", "bonding"], check=False, capture_output=True).returncode
 
 
 class Burst:
@@ -371,10 +375,54 @@ def owner():
     destroy()
 
 
+def retyped():
+    """A port stays an Ethernet device, and so does a device with sch_cee."""
+    build()
+
+    def tap():
+        fd = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", b"t0", IFF_TAP | IFF_NO_PI))
+        return fd
+
+    fd = inside(names["S"], tap)
+
+    def refusal():
+        """The error when the tap loses Ethernet's header, which it then gets again"""
+        try:
+            fcntl.ioctl(fd, TUNSETLINK, ARPHRD_RAWIP)
+            fcntl.ioctl(fd, TUNSETLINK, ARPHRD_ETHER)
+            return 0
+        except OSError as e:
+            return e.errno
+
+    got = [refusal()]
+    ip("S", "link set t0 master zs0")
+    got.append(refusal())
+    ip("S", "link set t0 nomaster")
+    got.append(refusal())
+    tc("S", "qdisc replace dev t0 root cee")
+    got.append(refusal())
+    tc("S", "qdisc del dev t0 root")
+    got.append(refusal())
+    same("retyped: a tap, as a port, as none, with sch_cee, without", got, [0, errno.EPERM, 0, errno.EPERM, 0])
+    os.close(fd)
+    if BONDS:
+        ip("S", "tuntap add dev t1 mode tun")
+        ip("S", "link add b0 type bond mode active-backup")
+        ip("S", "link set b0 master zs0")
+        said = refused("ip link set t1 master b0")
+        check("retyped: a bond that is a port", said and "busy" in said, said)
+        ip("S", "link set b0 nomaster")
+        same("retyped: a bond that is none", refused("ip link set t1 master b0"), None)
+    else:
+        left_out("retyped: bonds", 2, "no bonds here")
+    destroy()
+
+
 PARTS = (replaced, crawling, recovered, overrun, routed, copies, storm, marks, held, tags, long_segments, bypass, owner,
-         unload)
+         retyped, unload)
 # Number of results
-PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2 + 1
+PLAN = 2 + 3 + 2 + 2 + 3 + 2 + 1 + 1 + 1 + 8 + 1 + 1 + 2 + 3 + 1
 
 
 def what_ports_say():

@@ -578,6 +578,11 @@ static int cee_event(struct notifier_block *nb, unsigned long event, void *ptr)
 		cee_sets_flush();
 		cee_ports_look_up();
 		break;
+	case NETDEV_PRE_TYPE_CHANGE:
+		/* Pause frames need Ethernet's header, which a bond or a tap may lose. */
+		if (cee_port_find(dev))
+			return NOTIFY_BAD;
+		break;
 	case NETDEV_DOWN:
 		cee_port_forget(dev);
 		break;

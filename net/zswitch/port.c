@@ -273,6 +273,11 @@ static int zsw_port_event(struct notifier_block *nb, unsigned long event, void *
 		if (port)
 			zsw_output_set(port, zsw_port_can_send(dev));
 		break;
+	case NETDEV_PRE_TYPE_CHANGE:
+		/* A bond that is empty, or a tap, may become a device without Ethernet's header. */
+		if (zsw_port_of(dev))
+			return NOTIFY_BAD;
+		break;
 	case NETDEV_UNREGISTER:
 		port = zsw_port_of(dev);
 		if (port)

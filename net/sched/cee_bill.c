@@ -48,7 +48,7 @@ struct cee_bill {
 	unsigned int		copies;
 };
 
-static DEFINE_HASHTABLE(cee_bills, 8);
+static DEFINE_HASHTABLE(cee_bills, 12);
 static DEFINE_SPINLOCK(cee_bills_lock);
 
 /* Join the bill of a copy that was queued before.  Return: NULL if there is none. */

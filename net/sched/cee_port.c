@@ -42,13 +42,15 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/dcbnl.h>
+#include <net/netns/hash.h>
 #include "cee_qcn.h"
 #include "sch_cee.h"
 
 #define CEE_BUFFER_DEFAULT	(16U << 20)
 
-static DEFINE_HASHTABLE(cee_ports, 8);
-static DEFINE_HASHTABLE(cee_sets, 8);
+/* All namespaces share the tables: ports of one user must not make chains that others walk. */
+static DEFINE_HASHTABLE(cee_ports, 12);
+static DEFINE_HASHTABLE(cee_sets, 12);
 static DEFINE_SPINLOCK(cee_ports_lock);
 static LIST_HEAD(cee_domains);
 
@@ -217,6 +219,12 @@ static unsigned int cee_find_below(struct net_device *dev, struct cee_set *set, 
 	return walk.n;
 }
 
+/* Devices of different namespaces have the same few indices. */
+static u32 cee_set_key(const struct net *net, int ifindex)
+{
+	return net_hash_mix(net) ^ ifindex;
+}
+
 /* Context: cee_ports_lock, which protects the ports; RCU, which protects the devices. */
 static struct cee_set *cee_set_new(struct net *net, int ifindex)
 {
@@ -231,7 +239,7 @@ static struct cee_set *cee_set_new(struct net *net, int ifindex)
 	refcount_set(&set->ref, 1);
 		/* A device may have been stacked meanwhile; that will flush this set. */
 	set->n = dev ? min(n, cee_find_below(dev, set, n)) : 0;
-	hash_add_rcu(cee_sets, &set->node, ifindex);
+	hash_add_rcu(cee_sets, &set->node, cee_set_key(net, ifindex));
 	return set;
 }
 
@@ -239,7 +247,7 @@ static struct cee_set *cee_set_find(const struct net *net, int ifindex)
 {
 	struct cee_set *set;
 
-	hash_for_each_possible_rcu(cee_sets, set, node, ifindex,
+	hash_for_each_possible_rcu(cee_sets, set, node, cee_set_key(net, ifindex),
 				   lockdep_is_held(&cee_ports_lock) || rcu_read_lock_bh_held())
 		if (set->ifindex == ifindex && set->net == net)
 			return set;

@@ -1503,6 +1503,25 @@ CASE(keepalive)
 	must(cut(false), "mend the cable");
 }
 
+/* The server has never sent anything that its peer could have learnt from. */
+CASE(keepalive_of_the_server)
+{
+	char byte;
+
+	listener = listening(port);
+	client = connect_and_send(port);
+	wait_in(listener);
+	server = accept(listener, NULL, NULL);
+	CALL(recv(server, &byte, 1, 0));
+	CALL(set_int(server, SOL_SOCKET, SO_KEEPALIVE, 1));
+	CALL(set_int(server, SOL_TCP, TCP_KEEPIDLE, 1));
+	CALL(set_int(server, SOL_TCP, TCP_KEEPINTVL, 1));
+	CALL(set_int(server, SOL_TCP, TCP_KEEPCNT, 2));
+	note_events("server", events_of(server, POLLIN, 6000));
+	CALL(send(client, "x", 1, 0));
+	AWAIT(server, POLLIN);
+}
+
 CASE(user_timeout)
 {
 	char byte;

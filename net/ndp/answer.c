@@ -312,8 +312,11 @@ static void ndp_rcv_pull(struct ndp_sock *np, const struct ndphdr *nh)
  * The peer has data and may not send it.  If there is no room, wake the reader, so that it
  * takes a part of a message, or less than SO_RCVLOWAT.
  */
-static void ndp_rcv_probe(struct ndp_sock *np)
+static void ndp_rcv_probe(struct ndp_sock *np, const struct ndphdr *nh)
 {
+	/* The peer's data may all be lost, or there is none: a keepalive of an acceptor. */
+	if (!np->irs_known)
+		ndp_learn_irs(np, ntohl(nh->psn) - ndp_hdr_psn_off(nh));
 	if (ndp_must_verify(np))
 		ndp_challenge(np);
 	ndp_tp_probed(np);
@@ -402,7 +405,7 @@ void ndp_rcv_control(struct ndp_sock *np, struct sk_buff *skb)
 		break;
 	case NDP_PROBE:
 		NDP_CONN_INC(np, PROBE_IN);
-		ndp_rcv_probe(np);
+		ndp_rcv_probe(np, nh);
 		break;
 	case NDP_COOKIE:
 		NDP_CONN_INC(np, COOKIE_IN);

@@ -424,8 +424,8 @@ void ndp_pull_reorder(struct ndp_sock *np)
  * ndp_send_pull - tell the peer what was granted
  * @np:		connection
  *
- * Before the peer's first packet there is no cumulative PSN to report, and the peer's timeouts
- * send its first window again without pulls.
+ * Before the peer's first packet there is no cumulative PSN to report: 0 might acknowledge
+ * packets that never arrived.
  *
  * Context: np->lock held.
  */

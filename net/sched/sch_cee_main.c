@@ -161,17 +161,17 @@ static int cee_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct cee_or
  * packets are not, even if they have a socket, such as a tap's, and neither are TCP's pure
  * ACKs, its SYN-ACKs, which have a request socket, its resets, and packets that netem has
  * delayed, whose sockets' references charge nothing.  The kernel's own sockets for neighbour
- * discovery and MLD disregard their send buffer: packets of a socket that has exceeded what the
- * kernel lets any other one send are not bounded.
+ * discovery and MLD disregard their send buffer: what exceeds twice the buffer is not bounded.
  */
 static bool cee_is_owned(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 
-	return sk && sk_fullsock(sk) && skb->destructor && skb->destructor != sock_edemux &&
-	       skb->destructor != sock_efree && !skb->skb_iif && skb->truesize >= skb->len &&
-	       refcount_read(&sk->sk_wmem_alloc) <=
-	       2 * (u64)READ_ONCE(sk->sk_sndbuf) + skb->truesize;
+	if (!sk || !sk_fullsock(sk) || !skb->destructor || skb->destructor == sock_edemux ||
+	    skb->destructor == sock_efree || skb->skb_iif || skb->truesize < skb->len)
+		return false;
+	return !sk->sk_kern_sock || sk->sk_type != SOCK_RAW ||
+	       refcount_read(&sk->sk_wmem_alloc) <= 2 * (u64)READ_ONCE(sk->sk_sndbuf);
 }
 
 static int cee_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)

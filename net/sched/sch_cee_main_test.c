@@ -79,10 +79,15 @@ static void cee_watch_test_owner(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
 	skb.truesize = 768;
 	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
-	/* A socket that disregards its send buffer */
-	refcount_set(&sk->sk_wmem_alloc, 10769);
+	/* Segments of TCP are charged with more than the data that the send buffer has held. */
+	refcount_set(&sk->sk_wmem_alloc, 10001);
+	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
+	/* The kernel's sockets for neighbour discovery disregard their send buffer. */
+	sk->sk_type = SOCK_RAW;
+	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
+	sk->sk_kern_sock = 1;
 	KUNIT_EXPECT_FALSE(test, cee_is_owned(&skb));
-	refcount_set(&sk->sk_wmem_alloc, 10768);
+	refcount_set(&sk->sk_wmem_alloc, 10000);
 	KUNIT_EXPECT_TRUE(test, cee_is_owned(&skb));
 	/* A reset in the name of a listener, and a packet that netem has delayed */
 	skb.destructor = sock_edemux;

@@ -191,6 +191,8 @@ static void zbr_set_state(struct zbr_flow *flow, enum zbr_state state)
 		zbr_set_half_open(flow, true);
 	if (state == ZBR_OPEN && flow->state != ZBR_CLOSING)
 		zbr_count(flow->zb, ZBRIDGE_STAT_OPENED, 1);
+	if (state == ZBR_OPEN)
+		flow->tried = false;
 	flow->state = state;
 }
 
@@ -248,8 +250,6 @@ static void zbr_flow_say(struct zbr_flow *flow)
 static void zbr_flow_enter(struct zbr_flow *flow, enum zbr_state state)
 {
 	zbr_set_state(flow, state);
-	if (state == ZBR_SYN_SENT)
-		flow->begun = true;
 	flow->rto = ZBR_RTO;
 	flow->heard_at = jiffies;
 	zbr_flow_busy(flow);
@@ -317,15 +317,16 @@ static void zbr_flow_rests(struct zbr_flow *flow)
 
 /*
  * Nobody confirms the SYN that this end has accepted, and frames wait: the SYN was old or forged,
- * and its RST is lost.  Send a SYN of this end, unless this end has sent one that was not answered
- * either.  A kept answer is of no use: its sender has forgotten the half-open flow by now.
+ * and its RST is lost.  Send a SYN of this end, once more if the other host has answered one.  A
+ * kept answer itself is of no use: its sender has forgotten the half-open flow by now.
  * Return: false if the other host is dead.  Context: the lock.
  */
 static bool zbr_flow_ignores_syn(struct zbr_flow *flow)
 {
 	if (flow->state != ZBR_SYN_RCVD || skb_queue_empty(&flow->pending) ||
-	    (flow->begun && !flow->answer.from))
+	    (flow->tried && !flow->answer.from))
 		return false;
+	flow->tried = true;
 	zbr_flow_anew(flow);
 	return true;
 }

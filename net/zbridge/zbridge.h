@@ -255,7 +255,7 @@ struct zbr_msg {
  * @state:	enum zbr_state
  * @check:	enum zbr_check
  * @spread:	packets of the other end may overtake each other
- * @begun:	this end has sent a SYN of its own
+ * @tried:	this end has begun the flow itself after a SYN that nobody confirmed
  * @timer:	runs while the flow exists
  * @sent_at:	jiffies of the last packet sent that wants an answer
  * @heard_at:	jiffies of the last packet received, or of the first one sent that wants an answer
@@ -297,7 +297,7 @@ struct zbr_flow {
 	u8			state;
 	u8			check;
 	bool			spread;
-	bool			begun;
+	bool			tried;
 	struct hrtimer		timer;
 	unsigned long		sent_at;
 	unsigned long		heard_at;

@@ -367,17 +367,21 @@ static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, 
 }
 
 /* The same for a blocking listener.  The processes and threads that have it take turns: the one
- * that has seen a connection must get it, and must not sleep in accept4() of NDP alone.
+ * that has seen a connection must get it, and must not sleep in accept4() of NDP alone.  While
+ * one waits another thread may close the listener, whose number may be another's then: the @cookie
+ * shows it.
  */
-static int accept_in_turn(int fd, int tcp, struct turn *t, struct sockaddr *addr, socklen_t *len,
-			  int flags)
+static int accept_in_turn(int fd, __u64 cookie, int tcp, struct turn *t, struct sockaddr *addr,
+			  socklen_t *len, int flags)
 {
 	int sock, err;
 
 	if (pthread_mutex_lock(&t->lock) == EOWNERDEAD)
 		pthread_mutex_consistent(&t->lock);
-	sock = accept_ready(fd, tcp, t, addr, len, flags);
-	err = errno;
+	if (cookie_of(fd) == cookie) {
+		sock = accept_ready(fd, tcp, t, addr, len, flags);
+		err = errno;
+	}
 	pthread_mutex_unlock(&t->lock);
 	errno = err;
 	return sock;
@@ -407,17 +411,12 @@ int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flag
 	if (fcntl(fd, F_GETFL) & O_NONBLOCK)
 		return accept_ready(fd, tcp, turn, addr, len, flags);
 	limit = patience_ms(fd);
-	cookie = cookie_of(fd);
+	cookie = p->ndp_cookie;
 	for (;;) {
-		sock = accept_in_turn(fd, tcp, turn, addr, len, flags);
+		sock = accept_in_turn(fd, cookie, tcp, turn, addr, len, flags);
 		if (sock >= 0 || errno != EAGAIN)
 			return sock;
 		n = NEXT(poll)(both, 2, limit);
-		/* Another thread has closed the listener; its number may be another's now. */
-		if (cookie_of(fd) != cookie) {
-			errno = EINVAL;
-			return -1;
-		}
 		if (n < 0 && (errno != EINTR || limit >= 0 || !signals_restart()))
 			return -1;
 		if (!n) {

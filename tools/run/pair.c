@@ -259,6 +259,14 @@ static void keep_twin(int fd, int tcp)
 	}
 }
 
+static bool shares_port(int fd)
+{
+	int on = 0;
+	socklen_t len = sizeof(on);
+
+	return !NEXT(getsockopt)(fd, SOL_SOCKET, SO_REUSEPORT, &on, &len) && on;
+}
+
 /**
  * pair_listen - listen on both sockets
  * @fd:		NDP socket
@@ -269,7 +277,8 @@ static void keep_twin(int fd, int tcp)
  * dropped after bind()), NDP listens alone.
  *
  * A listener that this process got from another one may have lost its TCP socket, with a process
- * that has ended, and gets a new one; unless a process has the old one still.
+ * that has ended, and gets a new one; unless a process has the old one still.  With SO_REUSEPORT
+ * that would not show: the two would share TCP's connections, so there is none.
  *
  * Return: 0, or -1 with errno.
  */
@@ -280,7 +289,7 @@ int pair_listen(int fd, int backlog)
 
 	if (tcp >= 0)
 		return NEXT(listen)(tcp, backlog) ?: NEXT(listen)(fd, backlog);
-	if (state != NDP_ST_CLOSE && state != NDP_ST_LISTEN)
+	if (state != NDP_ST_CLOSE && (state != NDP_ST_LISTEN || shares_port(fd)))
 		return NEXT(listen)(fd, backlog);
 	forget_all_stale();
 	name_of(fd, &name);
@@ -374,7 +383,7 @@ static int accept_ready(int fd, int tcp, struct turn *t, struct sockaddr *addr, 
 static int accept_in_turn(int fd, __u64 cookie, int tcp, struct turn *t, struct sockaddr *addr,
 			  socklen_t *len, int flags)
 {
-	int sock, err;
+	int sock = -1, err = EINVAL;
 
 	if (pthread_mutex_lock(&t->lock) == EOWNERDEAD)
 		pthread_mutex_consistent(&t->lock);

@@ -520,7 +520,7 @@ static bool end_of_connection(int s, bool answered)
 
 	if (answered)
 		return !connect(s, &none, sizeof(none));
-	return poll(&ended, 1, patience(30) * 1000) == 1;
+	return poll(&ended, 1, patience(60) * 1000) == 1;
 }
 
 /*
@@ -607,12 +607,12 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 	close(next);
 }
 
-/* Return: a socket whose connection nobody answers, so that it ends after five seconds. */
+/* Return: a socket whose connection nobody answers, so that it ends after some seconds. */
 static int to_a_silent_peer(void)
 {
 	int s = a_socket(SOCK_STREAM);
 
-	set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, 5000);
+	set_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT, patience(5) * 1000);
 	return connect_nowhere(s) ? -1 : s;
 }
 

@@ -335,6 +335,15 @@ def paused(port):
         print(listeners(int(port)), end=" ")
 
 
+def until_it_waits(thread):
+    """Wait until a thread sleeps: one that has yet to run, or waits for the interpreter, soon does not."""
+    asleep = 0
+    while asleep < 20:
+        with open("/proc/self/task/%d/stat" % thread.native_id, encoding="ascii") as file:
+            asleep = asleep + 1 if file.read().rpartition(")")[2].split()[0] == "S" else 0
+        time.sleep(0.01)
+
+
 def waits(port):
     """Another thread closes the listener while accept() waits, and listens again with its numbers."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -344,7 +353,7 @@ def waits(port):
         thread = threading.Thread(target=lambda fd=sock.fileno(), said=errors: said.append(
             libc.accept(fd, None, None) < 0 and errno.errorcode[ctypes.get_errno()]))
         thread.start()
-        time.sleep(0.2)
+        until_it_waits(thread)
         fd = sock.detach()
         libc.shutdown(fd, socket.SHUT_RD)
         os.close(fd)

@@ -125,6 +125,30 @@ CASE_OF(cable, in_background)
 	set_delay("10us");
 }
 
+CASE_OF(cable, in_background_with_a_signal)
+{
+	struct sigaction act = { .sa_handler = SIG_DFL };
+	struct timespec t = { 5, 0 };
+	sigset_t set;
+	int l, s;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGIO, &act, NULL);
+	set_delay("100ms");
+	l = listening(port);
+	s = waiting_socket(SOCK_NONBLOCK);
+	CALL(fcntl(s, F_SETOWN, getpid()));
+	CALL(fcntl(s, F_SETFL, O_ASYNC | O_NONBLOCK));
+	CALL(connect_to(s, port));
+	note("SIGIO %d", sigtimedwait(&set, NULL, &t) == SIGIO);
+	CALL(get_int(s, SOL_SOCKET, SO_ERROR));
+	CALL(send(s, "x", 1, 0));
+	wait_in(l);
+	set_delay("10us");
+}
+
 CASE_OF(cable, in_background_refused)
 {
 	int s;

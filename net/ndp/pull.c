@@ -43,6 +43,7 @@
 #include "credit.h"
 #include "device.h"
 #include "trace.h"
+#include "transport.h"
 
 /* Connections that may be passed over in one run of the timer. */
 #define NDP_PULL_SKIP		64
@@ -424,20 +425,11 @@ void ndp_pull_reorder(struct ndp_sock *np)
  * ndp_send_pull - tell the peer what was granted
  * @np:		connection
  *
- * Before the peer's first packet there is no cumulative PSN to report: 0 might acknowledge
- * packets that never arrived.
- *
  * Context: np->lock held.
  */
 void ndp_send_pull(struct ndp_sock *np)
 {
-	struct ndp_pull_state *ps = ndp_pull(np);
-
-	if (!np->irs_known)
-		return;
-	NDP_CONN_INC(np, PULL_OUT);
-	ndp_send_control(np, NDP_PULL, ps->owed ? 0 : NDP_F_LAST,
-			 np->rcv_nxt, 0, 0);
+	ndp_window_tell(np, ndp_pull(np)->owed ? 0 : NDP_F_LAST);
 }
 
 /**

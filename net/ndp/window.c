@@ -157,7 +157,10 @@ static bool ndp_window_is_news(struct ndp_sock *np)
  */
 void ndp_window_tell(struct ndp_sock *np, u8 flags)
 {
-	/* Before the peer's first packet there is no cumulative PSN to report. */
+	/*
+	 * Before the peer's first packet there is no cumulative PSN to report: 0 might
+	 * acknowledge packets that never arrived.
+	 */
 	if (!np->irs_known)
 		return;
 	NDP_CONN_INC(np, PULL_OUT);

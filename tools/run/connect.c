@@ -158,14 +158,11 @@ static int with_fallback(const struct call *c)
 /* Programs connect to 0.0.0.0 or :: to reach this host, as the kernel allows. */
 static void name_loopback(struct destination *to)
 {
-	static const struct in6_addr any4 = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
-
-	if (IN6_IS_ADDR_UNSPECIFIED(&to->addr)) {
-		to->addr = in6addr_loopback;
-	} else if (IN6_ARE_ADDR_EQUAL(&to->addr, &any4)) {
+	if (!is_unspecified(to))
+		return;
+	if (IN6_IS_ADDR_V4MAPPED(&to->addr))
 		to->addr.s6_addr[12] = 127;
-		to->addr.s6_addr[15] = 1;
-	}
+	to->addr.s6_addr[15] = 1;
 }
 
 /**

@@ -147,14 +147,20 @@ void name_of(int fd, struct name *name)
 		name->mss = 0;
 }
 
-static bool is_bound(const struct name *name)
+/* Is the address 0.0.0.0 or ::? */
+bool is_unspecified(const struct destination *d)
 {
 	static const struct in6_addr any4 = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	return IN6_IS_ADDR_UNSPECIFIED(&d->addr) || IN6_ARE_ADDR_EQUAL(&d->addr, &any4);
+}
+
+static bool is_bound(const struct name *name)
+{
 	struct destination d;
 
 	return destination_of((const struct sockaddr *)&name->addr, name->len, &d) &&
-	       (d.port || (!IN6_IS_ADDR_UNSPECIFIED(&d.addr) &&
-			   memcmp(&d.addr, &any4, sizeof(any4))));
+	       (d.port || !is_unspecified(&d));
 }
 
 /* Options that a program sets before it connects or listens, and that TCP has as well */

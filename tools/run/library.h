@@ -55,6 +55,7 @@ bool is_ndp(int fd);
 int state_of(int fd);
 bool is_unused(int fd);
 bool destination_of(const struct sockaddr *addr, socklen_t len, struct destination *d);
+bool is_unspecified(const struct destination *d);
 __u64 cookie_of(int fd);
 void name_of(int fd, struct name *name);
 int new_tcp_like(int fd, const struct name *name, int flags);

@@ -559,23 +559,44 @@ static int wait_and_move(struct __test_metadata *_metadata, struct waiter *w, in
 	return end;
 }
 
+/* The writer is refused, and the socket's next peer @a gets nothing of its data. */
+static void writer_is_refused(struct __test_metadata *_metadata, struct waiter *w, int a)
+{
+	char data[4096];
+
+	/* The shutdown ends a writer that has wrongly gone on. */
+	shutdown(w->fd, SHUT_WR);
+	pthread_join(w->thread, NULL);
+	EXPECT_EQ(w->n, -1);
+	EXPECT_EQ(w->error, EPIPE);
+	EXPECT_EQ(recv(a, data, sizeof(data), 0), 0);
+}
+
+/* The reader is refused, and what the socket's next peer @a sends is for the next reader. */
+static void reader_is_refused(struct __test_metadata *_metadata, struct waiter *w, int a)
+{
+	char data[16] = "";
+
+	EXPECT_EQ(send(a, "second", 6, MSG_NOSIGNAL), 6);
+	pthread_join(w->thread, NULL);
+	EXPECT_EQ(w->n, -1);
+	EXPECT_EQ(w->error, EPIPE);
+	EXPECT_TRUE(until(w->fd, POLLIN));
+	EXPECT_EQ(recv(w->fd, data, sizeof(data), MSG_DONTWAIT), 6);
+	EXPECT_STREQ(data, "second");
+}
+
 /* No data that was meant for one peer is sent to another. */
 TEST_F_TIMEOUT(life, writer_does_not_follow_its_socket, 400)
 {
 	int l = listening(4), s = connect_and_send(1), next, a[2], id = 0;
 	struct waiter w = { .fd = s, .writes = true };
-	char data[4096];
 
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
 	ASSERT_GT(fill_up(s), 0);
 	a[1] = wait_and_move(_metadata, &w, &next, true);
-	/* The shutdown ends a writer that has wrongly gone on. */
-	shutdown(s, SHUT_WR);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(w.n, -1);
-	EXPECT_EQ(w.error, EPIPE);
-	EXPECT_EQ(recv(a[1], data, sizeof(data), 0), 0);
+	writer_is_refused(_metadata, &w, a[1]);
 	close(s);
 	close(a[0]);
 	close(a[1]);
@@ -587,19 +608,11 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_its_socket, 400)
 {
 	int l = listening(4), s = connect_and_send(1), next, a[2], id = 0;
 	struct waiter w = { .fd = s };
-	char data[16] = "";
 
 	a[0] = let_in(l, &id);
 	ASSERT_GE(a[0], 0);
 	a[1] = wait_and_move(_metadata, &w, &next, true);
-	EXPECT_EQ(send(a[1], "second", 6, MSG_NOSIGNAL), 6);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(w.n, -1);
-	EXPECT_EQ(w.error, EPIPE);
-	/* The message is for the next reader. */
-	EXPECT_TRUE(until(s, POLLIN));
-	EXPECT_EQ(recv(s, data, sizeof(data), MSG_DONTWAIT), 6);
-	EXPECT_STREQ(data, "second");
+	reader_is_refused(_metadata, &w, a[1]);
 	close(s);
 	close(a[0]);
 	close(a[1]);
@@ -620,16 +633,11 @@ TEST_F_TIMEOUT(life, writer_does_not_follow_from_a_silent_peer, 400)
 {
 	int s = to_a_silent_peer(), next, a;
 	struct waiter w = { .fd = s, .writes = true };
-	char data[4096];
 
 	ASSERT_GE(s, 0);
 	ASSERT_GT(fill_up(s), 0);
 	a = wait_and_move(_metadata, &w, &next, false);
-	shutdown(s, SHUT_WR);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(w.n, -1);
-	EXPECT_EQ(w.error, EPIPE);
-	EXPECT_EQ(recv(a, data, sizeof(data), 0), 0);
+	writer_is_refused(_metadata, &w, a);
 	close(s);
 	close(a);
 	close(next);
@@ -639,17 +647,10 @@ TEST_F_TIMEOUT(life, reader_does_not_follow_from_a_silent_peer, 400)
 {
 	int s = to_a_silent_peer(), next, a;
 	struct waiter w = { .fd = s };
-	char data[16] = "";
 
 	ASSERT_GE(s, 0);
 	a = wait_and_move(_metadata, &w, &next, false);
-	EXPECT_EQ(send(a, "second", 6, MSG_NOSIGNAL), 6);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(w.n, -1);
-	EXPECT_EQ(w.error, EPIPE);
-	EXPECT_TRUE(until(s, POLLIN));
-	EXPECT_EQ(recv(s, data, sizeof(data), MSG_DONTWAIT), 6);
-	EXPECT_STREQ(data, "second");
+	reader_is_refused(_metadata, &w, a);
 	close(s);
 	close(a);
 	close(next);

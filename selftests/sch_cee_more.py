@@ -16,7 +16,7 @@ import time
 import sch_cee as cee
 from sch_cee import (MACS, SIZE, VIRTUAL, Flow, Forger, Sink, build, counters, destroy, end, everywhere,
                      names, of, port, ports, settled)
-from sch_ndp import check, exact, inside, left_out, same, wait_for_carrier, wait_until
+from sch_ndp import check, checksum, exact, inside, left_out, same, wait_for_carrier, wait_until
 
 CNM, CN = 0x22e7, 0x22e9
 PACKET_OUTGOING = 4
@@ -557,12 +557,9 @@ def solicitation():
     """C asks for the address of S's port, by unicast."""
     source, target = (socket.inet_pton(socket.AF_INET6, a) for a in ("fd00:3::4", "fd00:3::1"))
     body = struct.pack("!BBHI", 135, 0, 0, 0) + target
-    total = sum(struct.unpack("!30H", source + target + struct.pack("!II", len(body), 58) + body[:20])) + \
-        sum(struct.unpack("!%dH" % ((len(body) - 20) // 2), body[20:]))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
+    total = checksum(source + target + struct.pack("!II", len(body), 58) + body)
     return struct.pack("!IHBB", 6 << 28, len(body), 58, 255) + source + target + body[:2] + \
-        struct.pack("!H", ~total & 0xffff) + body[4:]
+        struct.pack("!H", total) + body[4:]
 
 
 def unowned():
@@ -589,8 +586,9 @@ def unowned():
     with open("/proc/sys/net/core/wmem_default") as f:
         most = 2 * int(f.read()) // 512 + 50
     forger, before = held_answers("route6")
+    asks = solicitation()
     for n in range(most + 300):
-        forger.frame(solicitation(), mac("pC"), b"\x86\xdd")
+        forger.frame(asks, mac("pC"), b"\x86\xdd")
         if not n % 50:
             time.sleep(0.001)
     wait_until(lambda: of("S", "pC", 3, "in") >= before + most + 300, "S answers all")

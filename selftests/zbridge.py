@@ -24,7 +24,7 @@ import time
 import zbed
 import zfabric_wire
 from sch_cee import VIRTUAL, ip, names, run_parts, sysctl, tc, verdict
-from sch_ndp import check, exact, inside, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import check, checksum, exact, inside, run, same, say, wait_for_carrier, wait_until
 from zbed import Datagrams, Sink, Stream, addr, all_ports, destroy, drops, knows, mac, node_add, port, rate_of, refused
 from zfabric_wire import Relay, container, flow_of, host, where
 
@@ -252,16 +252,9 @@ def packet(kind, to=0, by=0, seq=0, ack=0, body=b"", flags=0, prio=0, version=1,
     return HEADER.pack(*fields, crc if good else crc ^ 1) + body
 
 
-def sum16(data):
-    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
-
-
 def ip_header(src, dst, length, tos=0):
     head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0, 64, 17, 0, socket.inet_aton(src), socket.inet_aton(dst))
-    return head[:10] + struct.pack("!H", sum16(head)) + head[12:]
+    return head[:10] + struct.pack("!H", checksum(head)) + head[12:]
 
 
 def frame_to(h, payload, src=None, sport=50000):

@@ -715,7 +715,7 @@ static void check_counters(void)
 		  "packets lost their code point on the way: ports behind that do not trim them",
 		  "have the routers on the way keep DSCP (mark nothing, trust it)" },
 		{ "MtuHole", BAD,
-		  "times large packets vanished, but small ones came: a link has a smaller MTU",
+		  "times large packets vanished: a link has a smaller MTU, or was slow or down",
 		  "ip route change DESTINATION ... mtu N" },
 		{ "LocalDrop", NOTE, "packets were refused by the host's own qdisc",
 		  "tc qdisc replace dev DEVICE root ndp mode host" },

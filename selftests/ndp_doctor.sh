@@ -232,7 +232,12 @@ check "a transfer over a port that drops" fetch "${HOST[1]}" -s 8000000 "${ADDRE
 check "its end" served
 healed=${HOST[0]}
 HOST[0]=${HOST[1]}
-found "a port that drops" trimming "some port drops"
+examine
+# Where time is real, a host that is starved of its processor may take a slow port for a black hole.
+virtual_time || sed -i '/(MtuHole)$/d' "$TMP/lines"
+is "a port that drops: found, and no more" "$(bad)" "trimming "
+is "a port that drops: the exit code says so" $CODE 1
+check "a port that drops: in words" text_has trimming "some port drops"
 HOST[0]=$healed
 tc -n "${LEAF[0]}" qdisc del dev h0 root
 

@@ -41,6 +41,12 @@ def mac(number, net=0):
     return "52:54:00:00:%02x:%02x" % (net, number)
 
 
+def clock_rate():
+    """The kernel parameter by which run told this machine its clock's rate, which is the guests' too."""
+    with open("/proc/cmdline") as f:
+        return "".join(re.findall(r"tsc_early_khz=\d+", f.read()))
+
+
 class Line:
     """A connection to a Unix socket of QEMU's, from which lines are read."""
 
@@ -105,7 +111,7 @@ class Guest:
              "-initrd", initrd or os.environ["VM_INITRD"], "-append",
              "console=ttyS0 loglevel=1 panic=-1 oops=panic norandmaps mitigations=off tsc=reliable no_timer_check "
              "init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
-             "net.ifnames=0 NUMBER=%d NICS=%d" % (number, len(nics)),
+             "net.ifnames=0 NUMBER=%d NICS=%d %s" % (number, len(nics), clock_rate()),
              "-chardev", "socket,id=s,path=%s,server=on,wait=off" % serial, "-serial", "chardev:s",
              "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards,
              *incoming],

@@ -489,7 +489,8 @@ def many_queues():
     check("many queues: %d packets wait, %d bytes" % (sent, waiting), waiting > 4 << 20, (sent, port("v10")))
     same("many queues: nothing is lost", switch_drops(), {})
     ip("S", "link set z1 type zvnic rate 1gbit")
-    wait_until(lambda: port("z1")["out"] == sent, "all have gone there", 20)
+    # The kernel's own frames of IPv6 may be on their way while the counters are compared.
+    wait_until(lambda: port("z1")["out"] == sent and not wrong(), "all have gone there", 20)
     same("many queues: all have gone there", (switch_drops(), wrong()), ({}, {}))
     end()
 

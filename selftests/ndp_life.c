@@ -452,6 +452,59 @@ TEST_F_TIMEOUT(life, threads_at_one_socket, 400)
 	close(l);
 }
 
+#define LATE_RETURNS	"/sys/module/late_return/parameters/returns"
+
+enum { NONE = -1, STOP = -2 };
+
+/* Socket whose connection a thread on the other processor is to open, or NONE, or STOP. */
+static atomic_int to_open;
+
+/* A poll for input alone opens the connection, and leaves its error, which send() may consume. */
+static void *open_at_once(void *unused)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	run_on(1);
+	while ((p.fd = atomic_exchange(&to_open, NONE)) != STOP)
+		poll(&p, 1, 0);
+	return NULL;
+}
+
+/*
+ * A refusal ends a connection, step by step, while its owner polls on another processor: once the
+ * owner sees the end, the error is there too.
+ */
+TEST_F_TIMEOUT(life, end_comes_with_its_error, 400)
+{
+	union address nobody = address(FAR, 1);
+	int l = listening(1), i, misled = 0;
+	struct pollfd p = { 0 };
+	pthread_t opener;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one processor");
+	if (shell("modprobe -q late_return function=ndp_set_state"))
+		SKIP(return, "this kernel has no probes of returns");
+	run_on(0);
+	atomic_store(&to_open, NONE);
+	ASSERT_EQ(0, pthread_create(&opener, NULL, open_at_once, NULL));
+	for (i = 0; i < 200; i++) {
+		p.fd = new_socket(NEAR, SOCK_NONBLOCK);
+		ASSERT_EQ(0, connect(p.fd, &nobody.any, address_len()));
+		atomic_store(&to_open, p.fd);
+		while (!poll(&p, 1, 0))
+			;
+		misled += get_int(p.fd, SOL_SOCKET, SO_ERROR) != ECONNREFUSED;
+		close(p.fd);
+	}
+	atomic_store(&to_open, STOP);
+	pthread_join(opener, NULL);
+	EXPECT_EQ(0, misled);
+	EXPECT_EQ(0, shell("read n <" LATE_RETURNS " && [ \"$n\" -ge 200 ]"));
+	EXPECT_EQ(0, shell("modprobe -r late_return"));
+	close(l);
+}
+
 /* A thread that waits in a call, while another connects its socket to another peer */
 
 struct waiter {
@@ -495,12 +548,9 @@ static char state_of_thread(int tid)
 /* Start a waiter on this thread's processor.  Return: does it wait? */
 static bool begin_waiting(struct waiter *w)
 {
-	cpu_set_t set;
 	int i;
 
-	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
-	if (sched_setaffinity(0, sizeof(set), &set) ||
+	if (!run_on(sched_getcpu()) ||
 	    pthread_create(&w->thread, NULL, wait_in_a_call, w))
 		return false;
 	/* Once the waiter has set its tid, the call is the only place where it sleeps. */

@@ -69,15 +69,6 @@ static struct {
 	bool		stop;
 } other;
 
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 static int load(const int *n)
 {
 	return __atomic_load_n(n, __ATOMIC_ACQUIRE);

@@ -272,6 +272,16 @@ static inline int all_well(int n)
 	return well;
 }
 
+/* Let this thread run on one processor alone. */
+static inline bool run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
 static inline int shell(const char *format, ...)
 {
 	char command[512];

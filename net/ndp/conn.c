@@ -237,10 +237,12 @@ void ndp_conn_abort(struct ndp_sock *np, int err, bool tell)
 		ndp_send_rst(np);
 	}
 	ndp_event_close(np, true, err);
-	ndp_set_state(sk, TCP_CLOSE);
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
+	/* Who sees the end without this lock sees its error: pairs with ndp_end_seen(). */
+	smp_wmb();
+	ndp_set_state(sk, TCP_CLOSE);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	ndp_conn_unhash(np, true);
 	ndp_timer_stop(np);
 	ndp_tp_detach(np);

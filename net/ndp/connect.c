@@ -239,6 +239,7 @@ static int ndp_connect_wait(struct socket *sock, int flags, int unanswered)
 	if (sk->sk_state == TCP_CLOSE) {
 		sock->state = SS_UNCONNECTED;
 		ndp_conn_renew(sk);
+		ndp_end_seen();
 		return sock_error(sk) ?: -ECONNABORTED;
 	}
 	sock->state = SS_CONNECTED;
@@ -315,6 +316,7 @@ int ndp_connect_locked(struct socket *sock, struct sockaddr *addr, int len,
 			return -EISCONN;
 		/* The peer refused: say so, and leave the socket as a blocking connect() would. */
 		sock->state = SS_UNCONNECTED;
+		ndp_end_seen();
 		err = sock_error(sk);
 		if (err)
 			return err;

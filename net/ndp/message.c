@@ -163,8 +163,10 @@ int ndp_msg_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	n = ndp_send_begin(sock, msg, &timeo);
 	if (!n)
 		n = ndp_msg_send(ndp_sk(sk), msg, len, sync, &timeo);
-	if (n < 0)
+	if (n < 0) {
+		ndp_end_seen();
 		n = sk_stream_error(sk, msg->msg_flags, n);
+	}
 	release_sock(sk);
 	return n;
 }

@@ -397,6 +397,16 @@ static inline u64 ndp_rto_base(const struct ndp_sock *np)
 	return max(ndp_peer_rto(np->peer), np->rto_floor_ns);
 }
 
+/*
+ * Call this once the end of a connection was seen in @sk_state or @sk_shutdown, without np->lock,
+ * and before its error is read.
+ */
+static inline void ndp_end_seen(void)
+{
+	/* Pairs with ndp_conn_abort(). */
+	smp_rmb();
+}
+
 /* trace.c */
 void ndp_set_state(struct sock *sk, int state);
 

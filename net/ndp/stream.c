@@ -411,10 +411,12 @@ int ndp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		__skb_queue_head_init(&none);
 		ndp_queue_tail(np, &none, false, false);
 	}
-	if (copied)
+	if (copied) {
 		err = copied;
-	else if (err)
+	} else if (err) {
+		ndp_end_seen();
 		err = sk_stream_error(sk, msg->msg_flags, err);
+	}
 	release_sock(sk);
 	return err;
 }
@@ -529,6 +531,7 @@ int ndp_rx_ended(struct sock *sk)
 {
 	if (READ_ONCE(ndp_sk(sk)->rcv_fin))
 		return 0;
+	ndp_end_seen();
 	if (READ_ONCE(sk->sk_err))
 		return sock_error(sk);
 	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ? 0 : -ENOTCONN;
@@ -727,6 +730,7 @@ __poll_t ndp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (ndp_readable(np))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	mask |= ndp_poll_write(sk);
+	ndp_end_seen();
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	return mask;

@@ -110,7 +110,7 @@ class Guest:
              "-no-user-config", "-display", "none", "-no-reboot", "-kernel", os.environ["VM_KERNEL"],
              "-initrd", initrd or os.environ["VM_INITRD"], "-append",
              "console=ttyS0 loglevel=1 panic=-1 oops=panic norandmaps mitigations=off tsc=reliable no_timer_check "
-             "init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
+             "acpi=noirq init_on_alloc=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 "
              "net.ifnames=0 NUMBER=%d NICS=%d %s" % (number, len(nics), clock_rate()),
              "-chardev", "socket,id=s,path=%s,server=on,wait=off" % serial, "-serial", "chardev:s",
              "-chardev", "socket,id=m,path=%s,server=on,wait=off" % monitor, "-mon", "chardev=m,mode=control", *cards,
@@ -131,8 +131,15 @@ class Guest:
         return self.log.read()
 
     def ready(self):
-        self.serial.until("=ready")
+        try:
+            self.serial.until("=ready")
+        except TimeoutError as error:
+            raise RuntimeError("guest %d does not boot: %s" % (self.number, self.look("registers"))) from error
         return self
+
+    def look(self, what):
+        """What QEMU tells of the machine, as lines of text"""
+        return self.command("human-monitor-command", **{"command-line": "info " + what})
 
     def run(self, line):
         """Run a shell command there.  Return: lines of its output"""

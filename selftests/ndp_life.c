@@ -477,14 +477,16 @@ static void *open_at_once(void *unused)
 TEST_F_TIMEOUT(life, end_comes_with_its_error, 400)
 {
 	union address nobody = address(FAR, 1);
-	int l = listening(1), i, misled = 0;
 	struct pollfd p = { 0 };
+	int l, i, misled = 0;
 	pthread_t opener;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "one processor");
 	if (shell("modprobe -q late_return function=ndp_set_state"))
 		SKIP(return, "this kernel has no probes of returns");
+	l = listening(1);
+	ASSERT_LE(0, l);
 	run_on(0);
 	atomic_store(&to_open, NONE);
 	ASSERT_EQ(0, pthread_create(&opener, NULL, open_at_once, NULL));

@@ -36,6 +36,20 @@ static inline bool write_number(const char *path, long long value)
 	return write_text(path, text);
 }
 
+/* Return: the number in a file, -1 if there is none. */
+static inline int read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int n = -1;
+
+	if (file) {
+		if (fscanf(file, "%d", &n) != 1)
+			n = -1;
+		fclose(file);
+	}
+	return n;
+}
+
 static inline bool set_sysctl(int end, const char *name, int value)
 {
 	char path[64];

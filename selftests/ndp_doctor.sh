@@ -32,13 +32,13 @@ healthy() {
 	is "$1: nothing is bad" "$(bad)" ""
 	is "$1: and the exit code says so" $CODE 0
 }
-# found NAME CHECK TEXT [HOST]: that is bad and nothing else
 # the_only NAME CHECK TEXT: what was examined last is bad in this alone
 the_only() {
 	is "$1: found, and no more" "$(bad)" "$2 "
 	is "$1: the exit code says so" $CODE 1
 	check "$1: in words" text_has "$2" "$3"
 }
+# found NAME CHECK TEXT [HOST]: that is bad and nothing else
 found() {
 	examine "${@:4}"
 	the_only "$@"

@@ -452,8 +452,6 @@ TEST_F_TIMEOUT(life, threads_at_one_socket, 400)
 	close(l);
 }
 
-#define LATE_RETURNS	"/sys/module/late_return/parameters/returns"
-
 enum { NONE = -1, STOP = -2 };
 
 /* Socket whose connection a thread on the other processor is to open, or NONE, or STOP. */
@@ -504,7 +502,7 @@ TEST_F_TIMEOUT(life, end_comes_with_its_error, 400)
 	atomic_store(&to_open, STOP);
 	pthread_join(opener, NULL);
 	EXPECT_EQ(0, misled);
-	EXPECT_EQ(0, shell("read n <" LATE_RETURNS " && [ \"$n\" -ge 200 ]"));
+	EXPECT_LE(200, read_number("/sys/module/late_return/parameters/returns"));
 	EXPECT_EQ(0, shell("modprobe -r late_return"));
 	close(l);
 }
@@ -737,15 +735,7 @@ static void live_in_a_namespace(bool ip6)
 
 static int module_references(void)
 {
-	FILE *file = fopen("/sys/module/ndp/refcnt", "r");
-	int n = -1;
-
-	if (file) {
-		if (fscanf(file, "%d", &n) != 1)
-			n = -1;
-		fclose(file);
-	}
-	return n;
+	return read_number("/sys/module/ndp/refcnt");
 }
 
 TEST_F_TIMEOUT(life, namespaces_die, 400)

@@ -16,15 +16,7 @@ static bool loaded(void)
 /* Return: references to the module, -1 if it is not loaded. */
 static int holders(void)
 {
-	FILE *file = fopen("/sys/module/ndp_fixed/refcnt", "r");
-	int n = -1;
-
-	if (file) {
-		if (fscanf(file, "%d", &n) != 1)
-			n = -1;
-		fclose(file);
-	}
-	return n;
+	return read_number("/sys/module/ndp_fixed/refcnt");
 }
 
 /* Wait until @n references are left: orphans and namespaces of earlier tests hold some. */

@@ -85,12 +85,14 @@ def switch_drops():
 
 
 def all_counters():
+    """Counters of all ports and of the switch, by device"""
     ports = {"v%d" % i: port("v%d" % i) for i in vms}
     ports.update({"z" + n[1:]: port("z" + n[1:]) for n in names if n[0] == "C"}, zs0=switch())
     return ports
 
 
 def unaccounted(ports, gone):
+    """The ports whose counters do not add up"""
     bad = {dev: p for dev, p in ports.items()
            if p["in"] + p["copies"] != p["passed"] + sum(drops(p).values()) or p.get("waiting") or p.get("backlog")
            or p["slept"] != p["woken"]}
@@ -104,14 +106,10 @@ def wrong(gone=False):
 
     The kernel's own frames, such as ARP's, may pass while ports are read one after the other: what is wrong at rest
     is so when they are read again."""
-    ports = all_counters()
-    while True:
-        bad, before = unaccounted(ports, gone), ports
-        if not bad:
-            return bad
-        ports = all_counters()
-        if ports == before:
-            return bad
+    ports, before = all_counters(), None
+    while unaccounted(ports, gone) and ports != before:
+        ports, before = all_counters(), ports
+    return unaccounted(ports, gone)
 
 
 def send(tap, frames, header=PLAIN):

@@ -12,13 +12,12 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
+/* How much later the function returns: many polls of an emulated processor. */
+#define DELAY_MS	2
+
 static char function[64];
 module_param_string(function, function, sizeof(function), 0444);
 MODULE_PARM_DESC(function, "name of the function");
-
-static unsigned int delay_us = 2000;
-module_param(delay_us, uint, 0444);
-MODULE_PARM_DESC(delay_us, "how much later it returns, us (default 2000)");
 
 static unsigned int returns;
 module_param(returns, uint, 0444);
@@ -27,8 +26,7 @@ MODULE_PARM_DESC(returns, "how often it has returned, if by one processor at a t
 static int late_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	WRITE_ONCE(returns, returns + 1);
-	mdelay(delay_us / 1000);
-	udelay(delay_us % 1000);
+	mdelay(DELAY_MS);
 	return 0;
 }
 

@@ -134,12 +134,9 @@ class Guest:
         try:
             self.serial.until("=ready")
         except TimeoutError as error:
-            raise RuntimeError("guest %d does not boot: %s" % (self.number, self.look("registers"))) from error
+            registers = self.command("human-monitor-command", **{"command-line": "info registers"})
+            raise RuntimeError("guest %d does not boot: %s" % (self.number, registers)) from error
         return self
-
-    def look(self, what):
-        """What QEMU tells of the machine, as lines of text"""
-        return self.command("human-monitor-command", **{"command-line": "info " + what})
 
     def run(self, line):
         """Run a shell command there.  Return: lines of its output"""

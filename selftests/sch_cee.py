@@ -27,7 +27,7 @@ import sys
 import threading
 import time
 
-from sch_ndp import VIRTUAL, check, inside, left_out, results, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import VIRTUAL, check, exact, inside, left_out, results, run, same, say, wait_for_carrier, wait_until
 
 # How the switch forwards, and its ports' options.  In real time this takes longest, so only one
 # of them is tested there, unless NDP_FULL is set.
@@ -973,7 +973,7 @@ def below_mq():
     begin = time.monotonic()
     wait_until(lambda: not of_all("packets"), "they are sent", 60)
     took = time.monotonic() - begin
-    check("below mq: a new rate holds for all queues at once", took < 5, took)
+    exact("below mq: a new rate holds for all queues at once", took < 5, took)
     sink.sock.close()
     said = refused("S", "qdisc replace dev pA root handle 1: prio") or refused(
         "S", "qdisc replace dev pA parent 1:1 cee")

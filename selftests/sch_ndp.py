@@ -153,6 +153,11 @@ def build_network(queues=1):
         wait_for_carrier(ns, dev)
 
 
+def set_mtu(mtu):
+    for ns, dev in ((S, "s0"), (R, "r0"), (R, "r1"), (D, "d0")):
+        run("ip -n %s link set %s mtu %d" % (ns, dev, mtu))
+
+
 def destroy_network():
     for ns in (S, R, D):
         subprocess.run(["ip", "netns", "del", ns], stderr=subprocess.DEVNULL)
@@ -376,9 +381,12 @@ class Test:
         same("two headers, one data", show(self.at_d.read(count=19)), "d" + "hhd" * 5 + "ddd")
 
     def bounce(self):
+        # The first packet leaves at once, and its size tells how long the others are held:
+        # eight minutes.  A slow machine takes longer for this part than the 12 s of 1500 bytes.
+        set_mtu(65535)
         fresh("limit 2 hdr_limit 256")
         self.clear()
-        packets = [Packet(n, ecn=n & 1) for n in range(30)]
+        packets = [Packet(n, size=1400 if n else 60000, ecn=n & 1) for n in range(30)]
         self.send(p.offered() for p in packets)
         x = qdisc()
         same("full header queue returns headers", (x["header_len"], x["bounced"], x["drop_header"]), (3, 24, 0))
@@ -410,6 +418,7 @@ class Test:
         same("overflow drop", (x["bounced"], x["drop_header"], x["drop_bounce"], x["drops"]), (0, 24, 0, 24))
         check("overflow drop: sums", identities(x), x)
         same("overflow drop: nothing comes back", self.at_s.read(), [])
+        set_mtu(1500)
 
     def classes(self):
         fresh("limit 1")

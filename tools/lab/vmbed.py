@@ -134,9 +134,14 @@ class Guest:
         try:
             self.serial.until("=ready")
         except TimeoutError as error:
-            registers = self.command("human-monitor-command", **{"command-line": "info registers"})
-            raise RuntimeError("guest %d does not boot: %s" % (self.number, registers)) from error
+            twice = [self.registers(), self.registers()]
+            raise RuntimeError("guest %d does not boot:\n%s" % (self.number, "\n".join(twice))) from error
         return self
+
+    def registers(self):
+        """The general ones and RIP: all of them are more than check shows of a failure."""
+        said = self.command("human-monitor-command", **{"command-line": "info registers"})
+        return "\n".join(line for line in str(said).splitlines() if line.startswith("R"))
 
     def run(self, line):
         """Run a shell command there.  Return: lines of its output"""

@@ -46,6 +46,7 @@ PLAN = 90
 libc = ctypes.CDLL(None, use_errno=True)
 tag = "%d" % os.getpid()
 S, R, D = "s-" + tag, "r-" + tag, "d-" + tag
+DEVICES = ((S, "s0"), (R, "r0"), (R, "r1"), (D, "d0"))
 MAC = {"s0": "02:00:00:00:00:01", "r0": "02:00:00:00:00:02", "r1": "02:00:00:00:00:03", "d0": "02:00:00:00:00:04"}
 ADDR_S, ADDR_D = "10.0.0.2", "10.0.1.2"
 
@@ -149,12 +150,12 @@ def build_network(queues=1):
     for ns, dev, addr, peer in ((S, "s0", "10.0.0.1", "r0"), (R, "r0", "10.0.0.2", "s0"),
                                 (R, "r1", "10.0.1.2", "d0"), (D, "d0", "10.0.1.1", "r1")):
         run("ip -n %s neighbour replace %s lladdr %s nud permanent dev %s" % (ns, addr, MAC[peer], dev))
-    for ns, dev in ((S, "s0"), (R, "r0"), (R, "r1"), (D, "d0")):
+    for ns, dev in DEVICES:
         wait_for_carrier(ns, dev)
 
 
 def set_mtu(mtu):
-    for ns, dev in ((S, "s0"), (R, "r0"), (R, "r1"), (D, "d0")):
+    for ns, dev in DEVICES:
         run("ip -n %s link set %s mtu %d" % (ns, dev, mtu))
 
 

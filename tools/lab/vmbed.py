@@ -141,7 +141,7 @@ class Guest:
     def registers(self):
         """The general ones and RIP: all of them are more than check shows of a failure."""
         said = self.command("human-monitor-command", **{"command-line": "info registers"})
-        return "\n".join(line for line in str(said).splitlines() if line.startswith("R"))
+        return "\n".join(line for line in said.splitlines() if line.startswith("R"))
 
     def run(self, line):
         """Run a shell command there.  Return: lines of its output"""

@@ -186,11 +186,8 @@ def boot(switches, nice):
     without_ipv6()
     for switch in switches:
         switch.build()
-    guests = {i: Guest(i, [switch.nic(i) for switch in switches if i in switch.guests], nice * (i == SINK))
-              for i in sorted({i for switch in switches for i in switch.guests})}
-    for guest in guests.values():
-        guest.ready()
-    return guests
+    return {i: Guest(i, [switch.nic(i) for switch in switches if i in switch.guests], nice * (i == SINK))
+            for i in sorted({i for switch in switches for i in switch.guests})}
 
 
 def nic(net):

@@ -14,7 +14,7 @@
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdbool.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,6 @@
 #define PORT	7000
 #define FLOWS	256
 #define LONGEST	65000
-/* us without a datagram after which the receiver reports */
-#define QUIET	100000
 /* Sleep at a time, ns: under emulation a wakeup for each datagram costs more than sending it. */
 #define PORTION	20000000
 
@@ -147,18 +145,11 @@ static int report(const struct flow *flows, const char *path)
 	return 0;
 }
 
-/* Let recv() wait for @usec at most, or without limit if that is 0. */
-static int limit_wait(int s, suseconds_t usec)
-{
-	struct timeval limit = { .tv_usec = usec };
-
-	return setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-}
-
 static int receive_all(int s, const char *path, uint32_t left)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-	bool reported = false;
+	struct timeval patience = { .tv_usec = 100000 };
+	struct pollfd arrival = { .fd = s, .events = POLLIN };
 	uint64_t first = 0;
 	int room = 4 << 20;
 	static struct flow flows[FLOWS];
@@ -166,15 +157,12 @@ static int receive_all(int s, const char *path, uint32_t left)
 	ssize_t size;
 
 	if (setsockopt(s, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
-	    limit_wait(s, QUIET) ||
+	    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
 	    bind(s, (void *)&here, sizeof(here)))
 		return fail("vm_flow");
 	for (;;) {
 		size = recv(s, data, sizeof(data), 0);
 		if (size > 0) {
-			if (reported && limit_wait(s, QUIET))
-				return fail("vm_flow");
-			reported = false;
 			if (!first)
 				first = now();
 			take(flows, data, size);
@@ -182,12 +170,10 @@ static int receive_all(int s, const char *path, uint32_t left)
 				printf("%" PRIu64 "\n", now() - first);
 				return report(flows, path);
 			}
-			continue;
-		}
-		/* To wake up again in vain would slow all guests of the bed. */
-		if (report(flows, path) || limit_wait(s, 0))
+		/* With nothing new to report, a wakeup would only slow all guests of the bed. */
+		} else if (report(flows, path) || poll(&arrival, 1, -1) < 0) {
 			return 1;
-		reported = true;
+		}
 	}
 }
 

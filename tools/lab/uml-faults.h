@@ -10,12 +10,20 @@
 static int fp_pid;
 static unsigned long fp_loaded[FP_SIZE];
 
+/* Bytes of @fp that are in use.  Up to AVX-512 and protection keys they are the first 2696 of
+ * the standard format; only AMX and what follows it (bit 10 and above of XSTATE_BV) need more.
+ */
+static size_t fp_bytes(const unsigned long *fp)
+{
+	return fp[512 / sizeof(*fp)] >> 10 ? sizeof(fp_loaded) : 2696;
+}
+
 /* As put_fp_registers().  The stub uses no such register, and the handler that tells of a
  * fault has them restored.
  */
 static int load_fp_registers(int pid, unsigned long *fp)
 {
-	if (pid == fp_pid && !memcmp(fp_loaded, fp, sizeof(fp_loaded)))
+	if (pid == fp_pid && !memcmp(fp_loaded, fp, fp_bytes(fp)))
 		return 0;
 	fp_pid = 0;
 	return put_fp_registers(pid, fp);
@@ -27,7 +35,7 @@ static int store_fp_registers(int pid, unsigned long *fp)
 	int err = get_fp_registers(pid, fp);
 
 	fp_pid = err ? 0 : pid;
-	memcpy(fp_loaded, fp, sizeof(fp_loaded));
+	memcpy(fp_loaded, fp, fp_bytes(fp));
 	return err;
 }
 

@@ -236,15 +236,25 @@ static inline unsigned int arrivals(unsigned int most)
 	}
 }
 
-/* Handle all packets that were sent, then wait, @us at most.  Return: were there any? */
-static inline bool forward_packets(unsigned int us)
+/* Deliver what is due, then wait until a packet is sent or due, @us at most. */
+static inline void await_packets(unsigned int us)
 {
 	struct pollfd p[2] = {
 		{ .fd = tun[NEAR], .events = POLLIN }, { .fd = tun[FAR], .events = POLLIN },
 	};
+	struct timespec t;
+
+	us = arrivals(us);
+	t.tv_sec = us / 1000000;
+	t.tv_nsec = us % 1000000 * 1000;
+	ppoll(p, 2, &t, NULL);
+}
+
+/* Handle all packets that were sent, then wait, @us at most.  Return: were there any? */
+static inline bool forward_packets(unsigned int us)
+{
 	struct packet packet;
 	bool came = false;
-	struct timespec t;
 	int end;
 
 	for (end = NEAR; end <= FAR; end++)
@@ -252,19 +262,16 @@ static inline bool forward_packets(unsigned int us)
 			came = true;
 			meddle(&packet);
 		}
-	us = arrivals(us);
-	t.tv_sec = us / 1000000;
-	t.tv_nsec = us % 1000000 * 1000;
-	ppoll(p, 2, &t, NULL);
+	await_packets(us);
 	return came;
 }
 
 static inline void forward_packets_for(unsigned int ms)
 {
-	__u64 end = now_us() + ms * 1000ULL;
+	__u64 now = now_us(), end = now + ms * 1000ULL;
 
-	while (now_us() < end)
-		forward_packets(1000);
+	for (; now < end; now = now_us())
+		forward_packets(end - now);
 }
 
 /*
@@ -288,15 +295,22 @@ static inline void settle(void)
 	}
 }
 
-/* Forward packets until @is_so(@s), which is checked each @us at least.  Return: is it? */
+/*
+ * Forward packets until @is_so(@s), which is checked each @us.  Long after the last packet only each
+ * 64th of the time since then: a minute in steps of a millisecond costs seconds of a processor.
+ * Return: is it?
+ */
 static inline bool forward_until_each(bool (*is_so)(int s), int s, int seconds, unsigned int us)
 {
-	__u64 end = now_us() + patience(seconds) * 1000000ULL;
+	__u64 now = now_us(), last = now, end = now + patience(seconds) * 1000000ULL;
 
-	while (!is_so(s)) {
-		if (now_us() > end)
+	for (; !is_so(s); now = now_us()) {
+		if (now > end)
 			return false;
-		forward_packets(us);
+		if (forward_packets(us))
+			last = now;
+		else if (now - last > 64 * us)
+			await_packets((now - last) / 64);
 	}
 	return true;
 }
@@ -357,13 +371,11 @@ static inline bool has_error(int s)
 static inline bool forward_until_stat(const char *name, unsigned long long value, int seconds)
 {
 	__u64 end = now_us() + patience(seconds) * 1000000ULL;
-	int i;
 
 	while (now_us() < end) {
 		if (stat_of(NEAR, name) == value && stat_of(FAR, name) == value)
 			return true;
-		for (i = 0; i < 100; i++)
-			forward_packets(1000);
+		forward_packets_for(100);
 	}
 	printf("# %s: near %llu, far %llu\n", name, stat_of(NEAR, name), stat_of(FAR, name));
 	return false;

@@ -80,7 +80,7 @@ static bool both_end(void)
 	while (stat_of(NEAR, "SockInUse") || stat_of(FAR, "SockInUse") != 1) {
 		if (now_us() > end)
 			return false;
-		forward_packets(1000);
+		forward_packets_for(10);
 	}
 	return true;
 }

@@ -26,6 +26,12 @@
 #define PAIRS_MAX	1024
 /* Attempts to find a port that is free in both TCP and NDP */
 #define PORT_TRIES	32
+/* poll() looks its descriptors up again after each wakeup.  If another thread has closed the
+ * listener and opened another one with the same number before the waiting thread runs, poll() goes
+ * on with that one.  Therefore a waiting accept() checks at this interval, in ms, whether it still
+ * has its listener.
+ */
+#define LISTENER_CHECK	1000
 
 /* Cookies show whether the descriptors still refer to these sockets. */
 static struct pair {
@@ -410,7 +416,7 @@ int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flag
 {
 	struct pollfd both[2] = { { fd, POLLIN, 0 }, { tcp, POLLIN, 0 } };
 	struct pair *p = find(fd);
-	int limit, sock, n;
+	int left, slice, sock, n;
 	struct turn *turn;
 	__u64 cookie;
 
@@ -419,18 +425,22 @@ int pair_accept(int fd, int tcp, struct sockaddr *addr, socklen_t *len, int flag
 	turn = &turns[p - pairs];
 	if (fcntl(fd, F_GETFL) & O_NONBLOCK)
 		return accept_ready(fd, tcp, turn, addr, len, flags);
-	limit = patience_ms(fd);
+	left = patience_ms(fd);
 	cookie = p->ndp_cookie;
 	for (;;) {
 		sock = accept_in_turn(fd, cookie, tcp, turn, addr, len, flags);
 		if (sock >= 0 || errno != EAGAIN)
 			return sock;
-		n = NEXT(poll)(both, 2, limit);
-		if (n < 0 && (errno != EINTR || limit >= 0 || !signals_restart()))
+		slice = left >= 0 && left < LISTENER_CHECK ? left : LISTENER_CHECK;
+		n = NEXT(poll)(both, 2, slice);
+		if (n < 0 && (errno != EINTR || left >= 0 || !signals_restart()))
 			return -1;
-		if (!n) {
-			errno = EAGAIN;
-			return -1;
+		if (!n && left >= 0) {
+			left -= slice;
+			if (!left) {
+				errno = EAGAIN;
+				return -1;
+			}
 		}
 	}
 }

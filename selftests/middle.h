@@ -296,8 +296,9 @@ static inline void settle(void)
 }
 
 /*
- * Forward packets until @is_so(@s), which is checked each @us.  Long after the last packet only each
- * 64th of the time since then: a minute in steps of a millisecond costs seconds of a processor.
+ * Forward packets until @is_so(@s), which is checked each @us.  Long after the last packet it is
+ * checked only each 64th of the time since then: a minute in steps of a millisecond costs seconds
+ * of a processor.
  * Return: is it?
  */
 static inline bool forward_until_each(bool (*is_so)(int s), int s, int seconds, unsigned int us)

@@ -31,8 +31,9 @@ struct sk_buff;
 #define CEE_FB_MASK	0x003f
 #define CEE_CNM_VERSION	0xf000
 
-/* Flows of a priority that a reaction point remembers as sent from here, a power of two */
-#define CEE_RP_SEEN	1024
+/* Flows of a priority that a reaction point remembers as sent from here, in a set by hash */
+#define CEE_RP_SETS	256
+#define CEE_RP_WAYS	4
 /* Rate limiters of a priority, a power of two */
 #define CEE_RP_LIMITERS	64
 
@@ -114,7 +115,8 @@ struct cee_rp {
  * @lock:	guards everything but @seen
  * @active:	number of rate limiters with a rate; read without the lock
  * @received:	CNMs that were obeyed
- * @seen:	hashes of the flows that were last sent, indexed by hash; racy on purpose
+ * @seen:	hashes of the flows that were last sent, the newest of a set first; racy on
+ *		purpose
  * @rp:		limiters, indexed by hash; only the first if the priority has one limiter
  */
 struct cee_reaction {
@@ -123,7 +125,7 @@ struct cee_reaction {
 	spinlock_t	lock;
 	u32		active;
 	u64		received;
-	u32		seen[CEE_RP_SEEN];
+	u32		seen[CEE_RP_SETS][CEE_RP_WAYS];
 	struct cee_rp	rp[CEE_RP_LIMITERS];
 };
 

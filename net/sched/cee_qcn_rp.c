@@ -29,8 +29,9 @@
  *
  * Trust.  Any host in the same layer 2 network can send a message.  It is obeyed if it is
  * addressed to this device, well formed, and quotes a frame of a flow that was sent from
- * here lately: the last 1024 flows are remembered, by a hash with a secret key, so that a
- * forger must see or guess addresses and ports of a live flow.  "trust no" ignores all.
+ * here lately: some 1024 flows are remembered, by a hash with a secret key, so that a
+ * forger must see or guess addresses and ports of a live flow.  Up to four live flows share a
+ * set without losing their messages.  "trust no" ignores all.
  *
  * Locks.  cee_reaction.lock, taken in dequeue under a root lock, and in reception.
  *
@@ -270,6 +271,31 @@ out:
 	spin_unlock(&r->lock);
 }
 
+/* Was the flow of this hash sent from here lately? */
+static bool cee_rp_knows(const struct cee_reaction *r, u32 hash)
+{
+	const u32 *set = r->seen[hash % CEE_RP_SETS];
+	int i;
+
+	for (i = 0; i < CEE_RP_WAYS; i++)
+		if (READ_ONCE(set[i]) == hash)
+			return true;
+	return false;
+}
+
+/* Remember a flow in place of the oldest of its set, which comes back with its next packet. */
+static void cee_rp_remember(struct cee_reaction *r, u32 hash)
+{
+	u32 *set = r->seen[hash % CEE_RP_SETS];
+	int i;
+
+	if (cee_rp_knows(r, hash))
+		return;
+	for (i = CEE_RP_WAYS - 1; i > 0; i--)
+		WRITE_ONCE(set[i], READ_ONCE(set[i - 1]));
+	WRITE_ONCE(set[0], hash);
+}
+
 /**
  * cee_rp_note() - remember that a flow is sent from here
  * @r:		reaction points of its priority
@@ -294,8 +320,7 @@ u32 cee_rp_note(struct cee_reaction *r, const struct sk_buff *skb)
 	hash = data ? cee_rp_hash(dev_net(skb->dev), data, proto, len) : 0;
 	if (!hash)
 		return 1;
-	if (READ_ONCE(r->seen[hash % CEE_RP_SEEN]) != hash)
-		WRITE_ONCE(r->seen[hash % CEE_RP_SEEN], hash);
+	cee_rp_remember(r, hash);
 	return hash;
 }
 
@@ -348,7 +373,7 @@ static u32 cee_cnm_flow(const struct cee_reaction *r, const struct net_device *d
 
 	memcpy(&proto, c->msdu, sizeof(proto));
 	hash = cee_rp_hash(dev_net(dev), c->msdu + sizeof(proto), proto, len - sizeof(proto));
-	return hash && READ_ONCE(r->seen[hash % CEE_RP_SEEN]) == hash ? hash : 0;
+	return hash && cee_rp_knows(r, hash) ? hash : 0;
 }
 
 static void cee_rp_obey(struct cee_reaction *r, const struct cee_config *cfg,

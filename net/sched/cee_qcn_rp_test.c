@@ -182,6 +182,29 @@ static void cee_qcn_rp_test_flow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cee_rp_hash(&init_net, "arp", htons(ETH_P_ARP), 3), 0);
 }
 
+/* Live flows whose hashes share a set are all known; one too many displaces the oldest. */
+static void cee_qcn_rp_test_known(struct kunit *test)
+{
+	struct cee_reaction *r = cee_reaction_new();
+	u32 i, hash[CEE_RP_WAYS + 1];
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	for (i = 0; i <= CEE_RP_WAYS; i++) {
+		/* Equal in their lowest bits, as 1 of 1024 pairs of flows are */
+		hash[i] = 7 + i * 1024;
+		KUNIT_EXPECT_FALSE(test, cee_rp_knows(r, hash[i]));
+	}
+	for (i = 0; i < 3 * CEE_RP_WAYS; i++)
+		cee_rp_remember(r, hash[i % CEE_RP_WAYS]);
+	for (i = 0; i < CEE_RP_WAYS; i++)
+		KUNIT_EXPECT_TRUE(test, cee_rp_knows(r, hash[i]));
+	cee_rp_remember(r, hash[CEE_RP_WAYS]);
+	KUNIT_EXPECT_FALSE(test, cee_rp_knows(r, hash[0]));
+	for (i = 1; i <= CEE_RP_WAYS; i++)
+		KUNIT_EXPECT_TRUE(test, cee_rp_knows(r, hash[i]));
+	kvfree(r);
+}
+
 static struct kunit_case cee_qcn_rp_cases[] = {
 	KUNIT_CASE(cee_qcn_rp_test_cut),
 	KUNIT_CASE(cee_qcn_rp_test_recovery),
@@ -190,6 +213,7 @@ static struct kunit_case cee_qcn_rp_cases[] = {
 	KUNIT_CASE(cee_qcn_rp_test_pace),
 	KUNIT_CASE(cee_qcn_rp_test_drain),
 	KUNIT_CASE(cee_qcn_rp_test_flow),
+	KUNIT_CASE(cee_qcn_rp_test_known),
 	{}
 };
 

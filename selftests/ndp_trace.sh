@@ -86,7 +86,6 @@ told "DATA that leaves" DataOut ndp_send type=DATA !len=0
 told "openings that leave" OpenOut ndp_send type=DATA len=0
 told "FINs that leave" FinOut ndp_send type=FIN
 told "NACKs that leave" NackOut ndp_send type=NACK
-told "PULLs that leave" PullOut ndp_send type=PULL
 told "probes that leave" ProbeOut ndp_send type=PROBE
 # A packet for a connection that has ended is no event, nor is its answer.
 # told_but_tombs NAME COUNTER EVENT [FIELDS...]: as many as the counter shows, less these at most
@@ -98,6 +97,7 @@ told_but_tombs() {
 		"$(seen "$3" "$HOSTS" "${@:4}")" "$all"
 }
 told_but_tombs "ACKs that leave" AckOut ndp_send type=ACK
+told_but_tombs "PULLs that leave" PullOut ndp_send type=PULL
 
 # A packet is traced when it arrives, and may be refused after that.
 refused=$(counters "${HOST[@]}" | sum_of DropPsn DropWindow DropClosed)

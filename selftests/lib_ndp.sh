@@ -355,6 +355,11 @@ oracles_over() {
 }
 
 between() { [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }
+# has_monitor NS: is a socket of generic netlink there in a multicast group?  The kernel's own is
+# in none.
+has_monitor() {
+	in_ns "$1" grep -qE '^[0-9a-f]+ 16 +[0-9]+ +0*[1-9a-f]' /proc/net/netlink
+}
 quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
 
 # Account for every packet by its type: each one that left the senders reached the receiver,

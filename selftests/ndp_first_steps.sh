@@ -137,7 +137,7 @@ check "4: the doctor says what is shown" says_so "$A" "sudo ndp doctor 10.0.0.2"
 check "4: nothing is bad" not_bad
 background at "$A" "ndp -t monitor" >"$TMP/monitor"
 MONITOR=$PID
-check "6: the monitor runs" wait_for 20 pgrep -P $MONITOR
+check "6: the monitor runs" wait_for 20 has_monitor "$A"
 check "5: a file is made" at "$A" "head -c 1G /dev/urandom > /tmp/sent"
 check "5: it is sent" at "$A" "ndp_cat -v 10.0.0.2 5000 < /tmp/sent"
 wait $LISTENER

@@ -70,9 +70,9 @@ def psn_of(frame):
 class Load:
     """Packets from S, a GSO packet of eight segments from R, and what becomes of each."""
 
-    def __init__(self, test, gso):
+    def __init__(self, test, gso, first=1400):
         self.test = test
-        self.forwarded = {n: Packet(n) for n in range(30)}
+        self.forwarded = {n: Packet(n, size=1400 if n else first) for n in range(30)}
         self.local = {n: Packet(n, size=964) for n in range(100, 108)} if gso else {}
         self.others = 3
 
@@ -197,6 +197,8 @@ class Parents(sch_ndp.Test):
         # Taprio counts each packet that it gives to a child, of whatever kind, also one
         # that the child drops or returns, and cannot be notified of that.
         chain = [] if kind == "taprio" and trims else [kind]
+        # As in bounce(): the first packet holds the port for minutes.
+        sch_ndp.set_mtu(65535)
         clear_port()
         tc("qdisc add dev r1 root handle 1: %s %s" % (kind, AT_ROOT[kind]))
         p = tried("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD))
@@ -206,7 +208,7 @@ class Parents(sch_ndp.Test):
             return
         check("%s: takes a child" % name, not p.returncode, p.stdout)
         self.clear()
-        load = Load(self, gso=False)
+        load = Load(self, gso=False, first=60000)
         load.send()
         x = self.while_held(name, chain)
         if trims:
@@ -215,6 +217,7 @@ class Parents(sch_ndp.Test):
         # The first packet has left before.
         load.verify(name, x["qlen"] + 1)
         self.when_drained(name, chain)
+        sch_ndp.set_mtu(1500)
 
     def childless(self, kind):
         clear_port()

@@ -426,8 +426,13 @@ TEST_F_TIMEOUT(bounds, tombstones_of_the_aborted, 400)
 	s = connect_and_send(4711);
 	usleep(100000);
 	early = accept(l, NULL, NULL);
-	if (time(NULL) - begun > LIFE - 2) {
+	/* Strangers need some of the time, too. */
+	if (time(NULL) - begun > LIFE - 10) {
 		set_sysctl(FAR, "tombstones_max", TOMBSTONES_MAX);
+		close(l);
+		close_hard(s);
+		if (early >= 0)
+			close_hard(early);
 		SKIP(return, "on this machine the first are gone before the last come");
 	}
 	EXPECT_LE(room / 2, tombs);

@@ -95,6 +95,7 @@ found "a firewall there" answer "says nothing" $there
 tc -n "${HOST[last]}" qdisc del dev eth0 ingress
 
 # A host that gave a token is shown it beside each opening: a small packet that gets there.
+: >"$TMP/listen"
 head -c 1000000 /dev/zero | in_ns "${HOST[last]}" timeout 200 ndp_cat -v -l 5001 >"$TMP/sent" \
 	2>"$TMP/listen" &
 # A client that begins before the listener may be refused by its data and accepted by its FIN.

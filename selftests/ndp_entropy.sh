@@ -79,7 +79,8 @@ is "as many paths as net.ndp.paths" "$(paths all)" $PATHS
 slow() {
 	local port
 
-	for port; do
+	# Ports are drawn at random: two may be the same.
+	for port in $(printf '%s\n' "$@" | sort -u); do
 		ip -n "${HOST[0]}" rule add ipproto udp sport "$port" lookup 100 || die "no rule"
 	done
 }

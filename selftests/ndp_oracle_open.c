@@ -109,7 +109,7 @@ CASE_OF(cable, in_background)
 {
 	int l, s;
 
-	set_delay("100ms");
+	set_delay("400ms");
 	l = listening(port);
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(connect_to(s, port));
@@ -136,7 +136,7 @@ CASE_OF(cable, in_background_with_a_signal)
 	sigaddset(&set, SIGIO);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigaction(SIGIO, &act, NULL);
-	set_delay("100ms");
+	set_delay("400ms");
 	l = listening(port);
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(fcntl(s, F_SETOWN, getpid()));
@@ -153,7 +153,7 @@ CASE_OF(cable, in_background_refused)
 {
 	int s;
 
-	set_delay("100ms");
+	set_delay("400ms");
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(connect_to(s, port));
 	AWAIT(s, POLLOUT);
@@ -171,7 +171,7 @@ CASE_OF(cable, in_background_by_edges)
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
 	int e = epoll_create1(0), s;
 
-	set_delay("100ms");
+	set_delay("400ms");
 	listening(port);
 	s = waiting_socket(SOCK_NONBLOCK);
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, s, &ev));

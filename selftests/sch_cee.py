@@ -27,7 +27,8 @@ import sys
 import threading
 import time
 
-from sch_ndp import VIRTUAL, check, exact, inside, left_out, results, run, same, say, wait_for_carrier, wait_until
+from sch_ndp import (VIRTUAL, check, exact, inside, left_out, results, run, same, say, unload_modules, wait_for_carrier,
+                     wait_until)
 
 # How the switch forwards, and its ports' options.  In real time this takes longest, so only one
 # of them is tested there, unless NDP_FULL is set.
@@ -302,8 +303,11 @@ class Forger:
     def pause(self, quanta):
         self.frame(struct.pack("!HH", 0x0001, quanta))
 
-    def hold(self, prio, every=0.01):
-        """Pause again and again, in the background, until let_go()."""
+    def hold(self, prio, every=0.01, at=""):
+        """
+        Pause again and again, in the background, until let_go().  Returns when S's port to this host
+        is paused; its qdisc is the root, or the one at @at.
+        """
         self.holding = True
 
         def work():
@@ -312,6 +316,7 @@ class Forger:
                 time.sleep(every)
         self.thread = threading.Thread(target=work)
         self.thread.start()
+        wait_until(lambda: of("S", "p" + self.host + at, prio, "paused"), self.host + " has paused its port")
 
     def let_go(self, prio):
         if self.holding:
@@ -426,7 +431,6 @@ def headroom(rate, mbits, delay, mtu):
     ports("watchdog off cable %dus ring %d" % (delay, 2 * (mtu + 42) + 2 * mbits // 8))
     sink, forger = Sink(mode, 1 << 16), Forger()
     forger.hold(3, every=0.0003)
-    wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "C is paused")
     total = (4 * 97000 + 2 * under_way) // mtu
     flows = [Flow(mode, host, 3, 0, total, size=mtu - 28).start() for host in ("A", "B")]
     wait_until(lambda: all(counters(h, "e0")["prio3"]["paused"] for h in ("A", "B")), "A and B are paused")
@@ -458,7 +462,6 @@ def stacked():
     ports("watchdog off")
     forger = Forger()
     forger.hold(3)
-    wait_until(lambda: of("S", "pC", 3, "paused"), "pC is paused")
     sock = inside(names["A"], lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3 << 5)
     for _ in range(20):
@@ -490,7 +493,6 @@ def quanta():
 
     base = {}
     forger.hold(3)
-    wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
     send(3)
     send(5)
     same("a paused priority waits, others do not", sorted(d[0] for d in sink.read()), [5] * 5)
@@ -589,7 +591,6 @@ def watchdog():
         log, forger, sink = Log(), Forger(), Sink(mode)
         before = counters("S", "pC")["prio3"]
         forger.hold(3)
-        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
         begin = time.monotonic()
         flow = Flow(mode, "A", 3, 0, 30).start()
         flow.finish()
@@ -718,7 +719,6 @@ def ecn():
         before = counters("S", "pC")["prio3"]
         # C is paused for a while, then not any more
         forger.hold(3)
-        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
         flow = Flow(mode, "A", 3, 0, 40, ecn=2).start()
         flow.finish()
         wait_until(lambda: of("S", "pC", 3, "in") >= before["in"] + 40, "40 have come")
@@ -813,7 +813,6 @@ def removal():
         ports("watchdog off")
         forger, sink = Forger(), Sink(mode)
         forger.hold(3)
-        wait_until(lambda: of("S", "pC", 3, "paused"), "pC is paused")
         Flow(mode, "A", 3, 0, 30).start().finish()
         wait_until(lambda: of("S", "pA", 3, "shared") == 30 * (SIZE + 42), "30 are charged to pA")
         if what == "qdisc":
@@ -951,8 +950,7 @@ def below_mq():
         ip(host, "neighbour replace %s1 lladdr %s nud permanent dev e0" % (prefix(mode, host), MACS["p" + host]))
         ip(host, "route add default via %s1" % prefix(mode, host))
     forger, sink = Forger(), Sink(mode)
-    forger.hold(3)
-    wait_until(lambda: counters("S", "pC parent 1:1")["prio3"]["paused"], "paused")
+    forger.hold(3, at=" parent 1:1")
     flows = [Flow(mode, host, 3, n, 50).start() for n, host in enumerate(("A", "B"))]
     for flow in flows:
         flow.finish()
@@ -987,16 +985,6 @@ def below_mq():
 
 # Modules that use sch_cee or one another, users first.  Other tests leave them loaded.
 USERS = ["zvnic", "zvtap", "zbridge", "zswitch"]
-
-
-def unload_modules(name, modules):
-    end = time.monotonic() + 30 * (1 if VIRTUAL else 5)
-    while True:
-        p = subprocess.run(["modprobe", "-r", *modules], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if not p.returncode or time.monotonic() > end:
-            break
-        time.sleep(0.3)
-    check(name, not p.returncode, p.stdout)
 
 
 PARTS = (forwarding, headrooms, stacked, quanta, flood, deaf, watchdog, hardware, weights, ecn, dynamic, change, removal, deadlock, below_mq)

@@ -83,7 +83,6 @@ def messages():
         ports("watchdog off prio 3 qcn standard xoff 1m")
         forger, tap = Forger(), Tap("A", (CNM, CN))
         forger.hold(3)
-        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "C is paused")
         way = mac("C") if mode == "bridge" else mac("pA")
         packet = ipv4(cee.address(mode, "A"), cee.address(mode, "C"), 3 << 5)
         head = struct.pack("!HHH", CN, 0xbeef, 0x0800) if tag else b"\x08\x00"
@@ -240,7 +239,6 @@ def turns():
         ports("watchdog off prio 3 xoff 1m flows %d" % flows)
         forger, sink = Forger(), Sink(mode)
         forger.hold(3)
-        wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "C is paused")
         sent = []
         for n in range(9):
             flow = Flow(mode, "A", 3, n, 10 if n else 100).start()
@@ -549,7 +547,6 @@ def held_answers(mode):
     port("S", "pC", "prio 3 limit 3000", "change")
     forger = Forger()
     forger.hold(3)
-    wait_until(lambda: counters("S", "pC")["prio3"]["paused"], "paused")
     return forger, of("S", "pC", 3, "in")
 
 

@@ -16,6 +16,7 @@
 # only long after the test has filled the queues and released them by a higher
 # rate.
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -37,8 +38,11 @@ DATA, TRIMMED, CONTROL = 3, 7, 11
 BOUNCED = 0x20
 PORT = 13141
 HELD, OPEN = "1kbit", "1gbit"
+HOLDING = 60000
 # User-mode Linux in virtual time: waiting costs nothing.
 VIRTUAL = os.path.exists("/proc/exitcode")
+# Factor of time limits: a machine may be slow
+PATIENCE = 1 if VIRTUAL else 5
 
 # Number of results
 PLAN = 90
@@ -115,7 +119,7 @@ def wait_until(condition, what, limit=60):
     begin = time.monotonic()
     while not condition():
         waited = time.monotonic() - begin
-        if waited > limit * (1 if VIRTUAL else 5):
+        if waited > limit * PATIENCE:
             raise RuntimeError("not in time: " + what)
         time.sleep(min(max(0.02, waited / 10), 0.5))
 
@@ -157,6 +161,18 @@ def build_network(queues=1):
 def set_mtu(mtu):
     for ns, dev in DEVICES:
         run("ip -n %s link set %s mtu %d" % (ns, dev, mtu))
+
+
+@contextlib.contextmanager
+def held_for_minutes():
+    """
+    Decorator of a part whose first packet has HOLDING bytes.  It leaves at once, and its size tells
+    how long the others are held: eight minutes.  A slow machine takes longer for such a part than
+    the 12 s of 1500 bytes.
+    """
+    set_mtu(65535)
+    yield
+    set_mtu(1500)
 
 
 def destroy_network():
@@ -381,13 +397,11 @@ class Test:
         release()
         same("two headers, one data", show(self.at_d.read(count=19)), "d" + "hhd" * 5 + "ddd")
 
+    @held_for_minutes()
     def bounce(self):
-        # The first packet leaves at once, and its size tells how long the others are held:
-        # eight minutes.  A slow machine takes longer for this part than the 12 s of 1500 bytes.
-        set_mtu(65535)
         fresh("limit 2 hdr_limit 256")
         self.clear()
-        packets = [Packet(n, size=1400 if n else 60000, ecn=n & 1) for n in range(30)]
+        packets = [Packet(n, size=1400 if n else HOLDING, ecn=n & 1) for n in range(30)]
         self.send(p.offered() for p in packets)
         x = qdisc()
         same("full header queue returns headers", (x["header_len"], x["bounced"], x["drop_header"]), (3, 24, 0))
@@ -419,7 +433,6 @@ class Test:
         same("overflow drop", (x["bounced"], x["drop_header"], x["drop_bounce"], x["drops"]), (0, 24, 0, 24))
         check("overflow drop: sums", identities(x), x)
         same("overflow drop: nothing comes back", self.at_s.read(), [])
-        set_mtu(1500)
 
     def classes(self):
         fresh("limit 1")
@@ -672,14 +685,12 @@ class Test:
                 os._exit(1)
         same("host: a user may send %d packets as control" % count, os.waitpid(child, 0)[1], 0)
 
+    @held_for_minutes()
     def not_starved(self):
-        set_mtu(65535)
         for options, weight in ("mode host", 10), ("mode host hdr_weight 3", 3):
             fresh(options)
             self.clear()
-            # A large packet leaves at once, and the port is busy for minutes: a small one would
-            # free it while a slow machine still fills the queue.
-            self.send([Packet(4, size=60000).offered()])
+            self.send([Packet(4, size=HOLDING).offered()])
             self.unprivileged_control(100)
             same("host: they wait as control does", qdisc()["header_len"], 100)
             self.send(f for n in range(4) for f in (Packet(n).offered(), other_frame(n)))
@@ -687,14 +698,12 @@ class Test:
             seen = show(self.at_d.read(count=109))
             same("host: of control %d packets for one other" % weight,
                  seen.replace("o", "d"), "d" + ("h" * weight + "d") * 8 + "h" * (100 - 8 * weight))
-        set_mtu(1500)
 
+    @held_for_minutes()
     def change(self):
-        # As in bounce(): the first packet holds the port for minutes.
-        set_mtu(65535)
         fresh("limit 8")
         self.clear()
-        packets = [Packet(n, size=1400 if n else 60000) for n in range(9)]
+        packets = [Packet(n, size=1400 if n else HOLDING) for n in range(9)]
         self.send(p.offered() for p in packets)
         tc("qdisc change dev r1 root handle 10: ndp limit 2 ")
         x = qdisc()
@@ -709,7 +718,6 @@ class Test:
         run("ip -n %s link set r1 up" % R)
         run("ip -n %s neighbour replace %s lladdr %s nud permanent dev r1" % (R, ADDR_D, MAC["d0"]))
         run("ip -n %s route replace 10.0.1.0/24 dev r1" % R)
-        set_mtu(1500)
 
     def death(self):
         """Deletion under traffic, of the qdisc and then of the namespace."""
@@ -763,14 +771,14 @@ class Test:
             stop.set()
 
 
-def unload():
-    end = time.monotonic() + 20 * (1 if VIRTUAL else 5)
+def unload_modules(name, modules, limit=30):
+    end = time.monotonic() + limit * PATIENCE
     while True:
-        p = subprocess.run(["modprobe", "-r", "sch_ndp"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        p = subprocess.run(["modprobe", "-r", *modules], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if not p.returncode or time.monotonic() > end:
             break
         time.sleep(0.3)
-    check("module unloads", not p.returncode, p.stdout)
+    check(name, not p.returncode, p.stdout)
 
 
 def test_all():
@@ -792,7 +800,7 @@ def main():
         test_all()
     finally:
         destroy_network()
-    unload()
+    unload_modules("module unloads", ["sch_ndp"], 20)
     if len(results) != PLAN:
         say("planned %d results, gave %d" % (PLAN, len(results)))
     return 0 if all(results) and len(results) == PLAN else 1

@@ -19,8 +19,8 @@ import subprocess
 import sys
 
 import sch_ndp
-from sch_ndp import (ADDR_D, DATA, HELD, PORT, R, SOL_UDP, UDP_SEGMENT, Packet, check, compare, identities, inside,
-                     other_frame, qdisc, release, same, say, tc)
+from sch_ndp import (ADDR_D, DATA, HELD, HOLDING, PORT, R, SOL_UDP, UDP_SEGMENT, Packet, check, compare, identities,
+                     inside, other_frame, qdisc, release, same, say, tc)
 
 ADDR_R = "10.0.1.1"
 ALL_IN_BAND_0 = " 0" * 16
@@ -192,13 +192,12 @@ class Parents(sch_ndp.Test):
         # The old socket remembers that the device was down.
         self.at_r = sch_ndp.Capture(R, "r1")
 
+    @sch_ndp.held_for_minutes()
     def at_root(self, kind, options, trims):
         name = "%s, %s" % (kind, options)
         # Taprio counts each packet that it gives to a child, of whatever kind, also one
         # that the child drops or returns, and cannot be notified of that.
         chain = [] if kind == "taprio" and trims else [kind]
-        # As in bounce(): the first packet holds the port for minutes.
-        sch_ndp.set_mtu(65535)
         clear_port()
         tc("qdisc add dev r1 root handle 1: %s %s" % (kind, AT_ROOT[kind]))
         p = tried("qdisc add dev r1 parent 1:1 handle 10: ndp %s rate %s" % (options, HELD))
@@ -208,7 +207,7 @@ class Parents(sch_ndp.Test):
             return
         check("%s: takes a child" % name, not p.returncode, p.stdout)
         self.clear()
-        load = Load(self, gso=False, first=60000)
+        load = Load(self, gso=False, first=HOLDING)
         load.send()
         x = self.while_held(name, chain)
         if trims:
@@ -217,7 +216,6 @@ class Parents(sch_ndp.Test):
         # The first packet has left before.
         load.verify(name, x["qlen"] + 1)
         self.when_drained(name, chain)
-        sch_ndp.set_mtu(1500)
 
     def childless(self, kind):
         clear_port()

@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 
-from sch_cee import USERS, run_parts, unload_modules, verdict
-from sch_ndp import check, exact, inside, run, same, say, wait_for_carrier, wait_until
+from sch_cee import USERS, run_parts, verdict
+from sch_ndp import check, exact, inside, run, same, say, unload_modules, wait_for_carrier, wait_until
 from zbed import (VIRTUAL, Datagrams, Sink, Stream, addr, all_ports, balanced, box, bridge, build, carriers,
                   cee, container, destroy, drops, ip, jain, knows, mac, names, neighbours, port,
                   qdisc_drops, rate_of, refused, settle, switch, tc)

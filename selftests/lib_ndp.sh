@@ -33,6 +33,9 @@
 #	watched twice|late	how many of them, retransmissions aside, were duplicates, or
 #				arrived behind a later one
 #	quiet NS...		is no socket left there?
+#	has_monitor NS		does a process there listen to ndp's events?
+#	entropies COMMAND N	add or delete N paths from HOST[0] to HOST[1], whose ports are
+#				50000, 50097, and so on
 #	oracles_over TRANSPORT	the whole test: all programs of the oracle over it
 #	json FILE EXPRESSION	evaluate it over ndp_bench's output: flows (by id), total, ports
 #	bench_hosts PROTO NAME ARGS...	ndp_bench over HOST and ADDRESS, into $TMP/NAME; then
@@ -354,13 +357,22 @@ oracles_over() {
 	done
 }
 
+entropies() {
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		in_ns "${HOST[0]}" ndp path "$1" "${ADDRESS[1]}" entropy $((50000 + 97 * i)) ||
+			die "no path"
+	done
+}
+
 between() { [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }
-# has_monitor NS: is a socket of generic netlink there in a multicast group?  The kernel's own is
-# in none.
+quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
+
+# The kernel's own socket of generic netlink is in no multicast group.
 has_monitor() {
 	in_ns "$1" grep -qE '^[0-9a-f]+ 16 +[0-9]+ +0*[1-9a-f]' /proc/net/netlink
 }
-quiet() { [ "$(ndp_total SockInUse "$@")" -eq 0 ]; }
 
 # Account for every packet by its type: each one that left the senders reached the receiver,
 # whole or trimmed, or was returned, or was dropped by the port.

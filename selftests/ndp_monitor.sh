@@ -187,9 +187,7 @@ kill $monitor
 ns_del_all
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
 # So many that some go over each spine, whatever the routers' hash.
-for ((i = 0; i < 32; i++)); do
-	in_ns "${HOST[0]}" ndp path add "${ADDRESS[1]}" entropy $((50000 + 97 * i)) || die "no path"
-done
+entropies add 32
 watch paths "${HOST[0]}" -j monitor path
 flow_serve "${HOST[1]}"
 flow_begin "${HOST[0]}" "${ADDRESS[1]}"

@@ -35,15 +35,6 @@ over_spine() { tc_stat "${LEAF[0]}" u0 "$1"; }
 
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
 # Configured paths: random ones would be used again only where they did well (ndp_entropy.sh).
-# entropies COMMAND N: add or delete the first N paths
-entropies() {
-	local i
-
-	for ((i = 0; i < $2; i++)); do
-		in_ns "${HOST[0]}" ndp path "$1" "${ADDRESS[1]}" entropy $((50000 + 97 * i)) ||
-			die "no path"
-	done
-}
 entropies add 32
 is "no connection, no paths" "$(in_ns "${HOST[0]}" ndp path live)" ""
 is "as JSON" "$(in_ns "${HOST[0]}" ndp -j path live)" "[]"

@@ -146,11 +146,7 @@ FAMILY=6 NET_LEN=64
 leaf_spine hosts=2 leaves=2 spines=2 rate=200mbit delay=10us mtu=9000
 HOSTS=$(networks "${HOST[0]}")
 # So many that some go over each spine, whatever the routers' hash.
-ports=()
-for ((i = 0; i < 32; i++)); do
-	ports+=($((50000 + 97 * i)))
-	in_ns "${HOST[0]}" ndp path add "${ADDRESS[1]}" entropy "${ports[i]}" || die "no path"
-done
+entropies add 32
 flow_serve "${HOST[1]}"
 trace 1
 # some_news NEWS: has there been such an event?
@@ -175,7 +171,7 @@ check "no event is lost" not_lost
 traced
 check "all probes are told" between "$before" "$(seen ndp_path "$HOSTS" news=probed)" "$after"
 is "out for some time" "$(seen ndp_path "$HOSTS" news=out out_ns=0)" 0
-is "by their ports" "$(grep -cE " ndp_path: .* entropy=($(IFS='|' && echo "${ports[*]}")) " \
+is "by their ports" "$(grep -cE " ndp_path: .* entropy=($(seq -s '|' 50000 97 53007)) " \
 	"$TMP/trace")" "$(seen ndp_path "$HOSTS")"
 is "of IPv6, by its address" "$(seen ndp_path "$HOSTS" "daddr=${ADDRESS[1]}")" \
 	"$(seen ndp_path "$HOSTS")"

@@ -214,9 +214,12 @@ def packets_of(module):
     payload = random.randbytes(20000)
     tso = Header(NEEDS_CSUM, GSO_TCPV4, 54, 1448, 34, 16)
 
-    def worked(command):
+    def read():
         numbers_of(b, got)
         a.read_all()
+
+    def worked(command):
+        read()
         return not subprocess.run(command.split(), stderr=subprocess.DEVNULL).returncode
 
     for n in range(400):
@@ -229,15 +232,13 @@ def packets_of(module):
         if n % 10 == 0:
             a.write(eth4(mac(11), mac(10), tcp4(addr(10), addr(11), 4000, payload)), tso)
             a.write(frame(mac(1), mac(10), n, 300))
-        numbers_of(b, got)
-        a.read_all()
+        read()
         time.sleep(0.001)
 
-    def read():
-        numbers_of(b, got)
-        a.read_all()
+    def ended():
+        read()
         return not any(f.thread.is_alive() for f in [many] + [f for f, _ in flows])
-    wait_until(read, "senders end", 10)
+    wait_until(ended, "senders end", 10)
     done = [f.finish() for f, _ in flows] + [many.finish()]
     faults(0)
     whole = stream.finish()
